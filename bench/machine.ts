@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { findPgbench } from './pgbench.ts';
 import { describePeers } from './services/peers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -28,7 +27,6 @@ export function describeMachine(folder: string): Machine {
     ['SQLite', process.versions.sqlite ?? 'unknown'],
     ['PostgreSQL', describePostgres()],
     ...describePeers(),
-    ['pgbench', findPgbench() ?? 'not installed'],
   ];
 }
 

@@ -7,7 +7,7 @@ import { type Options, readOptions, USAGE } from './options.ts';
 import { renderReport } from './report/report.ts';
 import { run } from './run.ts';
 
-/** `npm run bench`: compares the service with a bare server and a textbook service, and writes the report. */
+/** `npm run bench`: compares the service with its peers and a bare server, and writes the report. */
 
 const options = readCommandLine();
 const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-bench-'));

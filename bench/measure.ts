@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Generator, Load, LoadResult, OpenLoadResult } from './load/load.ts';
-import { runLoadProcess } from './load/node.ts';
+import type { Generator, LoadResult } from './load/load.ts';
 import { TOKEN } from './services/credentials.ts';
 import type { Service, ServiceName } from './services/service.ts';
 import { readCpuSeconds, readPeakMemoryBytes, resetPeakMemory, waitUntilIdle } from './services/usage.ts';
@@ -76,31 +75,12 @@ export class Meter {
     };
   }
 
-  /** Restores the books, and runs a workload at a rate. */
-  async measureAtRate(task: Task, rate: number): Promise<OpenLoadResult> {
-    const { service, workload, seconds } = task;
-    const books = workloads[workload].books(seconds);
-    await this.#fill(service, books);
-    const result = await runLoadProcess({ ...(await this.#prepareLoad({ ...task, books })), rate });
-    await waitUntilIdle(service.server.pid);
-    if (workloads[workload].writes) this.#filled.delete(service);
-    return result;
-  }
-
   /** Runs a workload on a service with `books` books. */
   async run(task: Task & { readonly books: number }): Promise<LoadResult> {
-    return this.#generator.run(await this.#prepareLoad(task));
-  }
-
-  async #prepareLoad({
-    service,
-    workload,
-    books,
-    ...load
-  }: Task & { readonly books: number }): Promise<Load> {
+    const { service, workload, books, ...load } = task;
     const requestsFile = await this.#requestsFile(workload, books);
     service.server.truncateLog();
-    return { ...load, url: service.server.url, requestsFile, token: TOKEN };
+    return this.#generator.run({ ...load, url: service.server.url, requestsFile, token: TOKEN });
   }
 
   async #fill(service: Service, books: number): Promise<void> {

@@ -4,33 +4,31 @@ import { WORKLOAD_NAMES, type WorkloadName } from './workloads.ts';
 
 export interface Options {
   readonly rounds: number;
-  /** Of a measurement at {@link TARGET_CONNECTIONS}. */
+  /** Of a measurement. */
   readonly seconds: number;
   readonly services: readonly ServiceName[];
   readonly workloads: readonly WorkloadName[];
   readonly connections: readonly number[];
   readonly extras: boolean;
-  /** Whether all settings are the defaults. */
+  /** Whether the results are those of all services and workloads, for the report of the project. */
   readonly isComplete: boolean;
   /** The file of the report. */
   readonly output: string | undefined;
 }
 
-/** The number of connections of the targets. */
-export const TARGET_CONNECTIONS = 32;
-
-export const PEER_CONNECTIONS: readonly number[] = [1, TARGET_CONNECTIONS];
+/** Of a lone client and of several. */
+export const CONNECTIONS: readonly number[] = [1, 32];
 
 export const USAGE = `usage: npm run bench -- [options]
 
   --rounds N              interleaved rounds (3)
-  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections, without peers (2); others take 1 second
+  --seconds N             of a measurement (2)
   --only A,B              services: ${SERVICE_NAMES.join(', ')}
   --workloads A,B         ${WORKLOAD_NAMES.join(', ')}
-  --connections A,B       1, 32, 128
-  --no-extras             without starts, memory, pgbench and the list of 1,000,000 books
-  --quick                 one round of one second at ${TARGET_CONNECTIONS} connections, without extras and peers
-  --output FILE           the report; by default bench/RESULTS.md, and with other settings
+  --connections A,B       ${CONNECTIONS.join(', ')}
+  --no-extras             without starts, memory and the list of 1,000,000 books
+  --quick                 one round of one second at 32 connections, without extras and peers
+  --output FILE           the report; by default bench/RESULTS.md, and if anything is left out
                           bench/data/RESULTS.md
   --help`;
 
@@ -53,19 +51,19 @@ export function readOptions(args: string[]): Options | undefined {
   });
   if (values.help) return undefined;
   const isQuick = values.quick === true;
-  const { output, ...settings } = values;
+  const { output, rounds, seconds, ...parts } = values;
   return {
-    rounds: readCount('rounds', values.rounds ?? (isQuick ? '1' : '3')),
-    seconds: readCount('seconds', values.seconds ?? (isQuick ? '1' : '2')),
+    rounds: readCount('rounds', rounds ?? (isQuick ? '1' : '3')),
+    seconds: readCount('seconds', seconds ?? (isQuick ? '1' : '2')),
     services: readNames('only', values.only, SERVICE_NAMES).filter(
       (name) => !isQuick || values.only !== undefined || !isPeer(name),
     ),
     workloads: readNames('workloads', values.workloads, WORKLOAD_NAMES),
-    connections: (values.connections ?? (isQuick ? `${TARGET_CONNECTIONS}` : '1,32,128'))
+    connections: (values.connections ?? (isQuick ? ['32'] : CONNECTIONS).join(','))
       .split(',')
       .map((count) => readCount('connections', count)),
     extras: values.extras ?? !isQuick,
-    isComplete: Object.keys(settings).length === 0,
+    isComplete: Object.keys(parts).length === 0,
     output,
   };
 }

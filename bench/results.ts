@@ -1,10 +1,7 @@
-import type { OpenLoadResult } from './load/load.ts';
 import type { LongListResult } from './long-list.ts';
 import type { Measurement, Series } from './measure.ts';
-import type { PgbenchWorkload } from './pgbench.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
-import type { WorkloadName } from './workloads.ts';
 
 export type Metric = Exclude<keyof Measurement, keyof Series | 'round'>;
 
@@ -18,22 +15,13 @@ interface Memory {
   readonly peak: number;
 }
 
-/** Under an open load. */
-export interface Latency extends OpenLoadResult {
-  readonly service: ServiceName;
-  readonly workload: WorkloadName;
-}
-
 /** The results of a run, without what was not measured. */
 export class Results {
   readonly measurements: Measurement[] = [];
-  /** Transactions/s of pgbench, by round; undefined if it is not installed. */
-  readonly pgbench: Readonly<Record<PgbenchWorkload, (number | undefined)[]>> = { get: [], put: [] };
   readonly memory = new Map<ServiceName, Memory>();
   /** Milliseconds from each start of the process to the first response. */
   readonly startsMs = new Map<ServiceName, readonly number[]>();
   readonly longLists = new Map<ServiceName, LongListResult>();
-  latencies: readonly Latency[] = [];
 
   /** The median of the rounds, or undefined without a successful measurement. */
   median(series: Series, metric: Metric): number | undefined {
@@ -47,16 +35,6 @@ export class Results {
       this.#successes(series).flatMap((measurement) => {
         const other = bases.find(({ round }) => round === measurement.round);
         return other ? [measurement[metric] / other[metric]] : [];
-      }),
-    );
-  }
-
-  /** The median of the ratios of requests/s to pgbench's transactions/s. */
-  ratioToPgbench(series: Series & { readonly workload: PgbenchWorkload }): number | undefined {
-    return median(
-      this.#successes(series).flatMap(({ round, requestsPerSecond }) => {
-        const base = this.pgbench[series.workload][round];
-        return base === undefined ? [] : [requestsPerSecond / base];
       }),
     );
   }

@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../testkit/cluster.ts';
 import { BOOKS } from './books.ts';
-import { assertContract } from './contract.ts';
-import { measureLatencies } from './latency.ts';
+import { assertContract, assertSearches } from './contract.ts';
 import type { Generator } from './load/load.ts';
 import { measureLongList } from './long-list.ts';
 import { Meter } from './measure.ts';
-import { type Options, TARGET_CONNECTIONS } from './options.ts';
+import type { Options } from './options.ts';
 import { Results } from './results.ts';
 import { measureRound } from './rounds.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type Engine,
   isPeer,
   type Service,
+  type ServiceName,
   startIfInstalled,
   startService,
 } from './services/service.ts';
@@ -35,47 +35,67 @@ interface RunDependencies {
 const SETTLE_MS = 2_000;
 
 /** Starts the services, measures the rounds and the extras, and stops the services. */
-export async function run(options: Options, tools: RunDependencies): Promise<Results> {
+export async function run(
+  options: Options,
+  { generator, folder, progress }: RunDependencies,
+): Promise<Results> {
   const results = new Results();
+  const meter = new Meter(generator, folder);
   await using cluster = await startCluster();
   let databases = 0;
   const dependenciesOf = (name: string): Dependencies => ({
-    folder: join(tools.folder, name),
+    folder: join(folder, name),
     createDatabase: () => createDatabase(cluster.url, `bench_${++databases}`),
   });
-  await using stack = new AsyncDisposableStack();
-  const services: Service[] = [];
-  for (const name of options.services) {
-    tools.progress(`starting ${name}`);
-    const service = await startIfInstalled(name, dependenciesOf(name));
-    if (service) services.push(stack.use(service));
-  }
-  for (const { table, server } of services) {
-    await table?.fill(BOOKS);
-    if (table) await assertContract(server.url);
-  }
+  /** Measures workloads in rounds on services with {@link BOOKS} books. */
+  const measureRounds = async (services: readonly Service[], workloads: Options['workloads']) => {
+    for (const service of services) await warmUp(service, meter);
+    for (let round = 0; round < options.rounds; round++)
+      await measureRound(round, services, { options: { ...options, workloads }, meter, results, progress });
+  };
+  const startAll = async (names: readonly ServiceName[], stack: AsyncDisposableStack, suffix = '') => {
+    const services: Service[] = [];
+    for (const name of names) {
+      progress(`starting ${name}`);
+      const service = await startIfInstalled(name, dependenciesOf(`${name}${suffix}`));
+      if (service) services.push(stack.use(service));
+      await service?.table?.fill(BOOKS);
+      if (service?.table) await assertContract(service.server.url);
+    }
+    return services;
+  };
 
-  const meter = new Meter(tools.generator, tools.folder);
-  await warmUp(services, meter, tools);
-  for (let round = 0; round < options.rounds; round++) {
-    await measureRound(round, services, { options, meter, results, progress: tools.progress });
+  {
+    await using stack = new AsyncDisposableStack();
+    const services = await startAll(options.services, stack);
+    await measureRounds(
+      services,
+      options.workloads.filter((workload) => workload !== 'search'),
+    );
+    if (options.extras) {
+      await sleep(SETTLE_MS);
+      for (const { name, server, program } of services.filter((service) => !isPeer(service.name))) {
+        progress(`starts of ${name} on an existing database`);
+        const after = readMemoryBytes(server.pid);
+        await server[Symbol.asyncDispose]();
+        const { ms, idleBytes } = await measureStarts(program);
+        results.startsMs.set(name, ms);
+        results.memory.set(name, { idle: idleBytes, after, peak: results.peakMemoryBytes(name) });
+      }
+    }
+  }
+  if (options.workloads.includes('search')) {
+    // On services of their own: from the first search on, the service has an index, and writes cost more.
+    await using stack = new AsyncDisposableStack();
+    const names = options.services.filter((name) => name !== 'floor');
+    const services = await startAll(names, stack, '-search');
+    for (const { server } of services) await assertSearches(server.url);
+    await measureRounds(services, ['search']);
   }
   if (!options.extras) return results;
-
-  tools.progress('latencies under an open load');
-  results.latencies = await measureLatencies(services, meter, results);
-  await sleep(SETTLE_MS);
-  for (const { name, server, program } of services.filter((service) => !isPeer(service.name))) {
-    tools.progress(`starts of ${name} on an existing database`);
-    const after = readMemoryBytes(server.pid);
-    await server[Symbol.asyncDispose]();
-    const { ms, idleBytes } = await measureStarts(program);
-    results.startsMs.set(name, ms);
-    results.memory.set(name, { idle: idleBytes, after, peak: results.peakMemoryBytes(name) });
-  }
   for (const name of Object.keys(ENGINES) as Engine[]) {
     if (!options.services.includes(name)) continue;
-    tools.progress(`list of 1,000,000 books on ${name}`);
+    progress(`list of 1,000,000 books on ${name}`);
     await using service = await startService(name, dependenciesOf(`${name}-long-list`));
     results.longLists.set(name, await measureLongList(service, meter));
   }
@@ -83,15 +103,7 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
 }
 
 /** Gives the JIT compiler time to optimize. */
-async function warmUp(
-  services: readonly Service[],
-  meter: Meter,
-  { progress }: RunDependencies,
-): Promise<void> {
-  for (const service of services) {
-    progress(`warming up ${service.name}`);
-    for (const workload of ['get', 'mix', 'list'] as const) {
-      await meter.measure({ service, workload, connections: TARGET_CONNECTIONS, seconds: 1 });
-    }
-  }
+async function warmUp(service: Service, meter: Meter): Promise<void> {
+  for (const workload of ['get', 'post', 'list'] as const)
+    await meter.measure({ service, workload, connections: 32, seconds: 1 });
 }

@@ -1,6 +1,5 @@
 import { Random } from '../campaigns/random.ts';
 import { BOOKS, makeBooks } from './books.ts';
-import { PASSWORD, USERNAME } from './services/credentials.ts';
 
 /** Requests that clients repeat. */
 interface Workload {
@@ -13,6 +12,9 @@ interface Workload {
   requests(books: number): string[];
 }
 
+/** The most books of a page and of a search. */
+export const PAGE = 100;
+
 /** The number of distinct requests, except for DELETE. */
 const REQUESTS = 10_000;
 
@@ -23,47 +25,17 @@ const defaultBooks = () => BOOKS;
 
 /** All workloads, by their names on the command line. */
 export const workloads = {
-  get: {
-    title: 'GET one',
-    writes: false,
-    books: defaultBooks,
-    requests: gets,
-  },
-  list: {
-    title: 'GET /books',
-    writes: false,
-    books: defaultBooks,
-    requests: () => ['GET /books'],
-  },
-  token: {
-    title: 'POST /token',
-    writes: false,
-    books: defaultBooks,
-    requests: () => [`POST /token ${JSON.stringify({ username: USERNAME, password: PASSWORD })}`],
-  },
-  post: {
-    title: 'POST',
-    writes: true,
-    books: defaultBooks,
-    requests: posts,
-  },
-  put: {
-    title: 'PUT',
-    writes: true,
-    books: defaultBooks,
-    requests: puts,
-  },
+  get: { title: 'GET one', writes: false, books: defaultBooks, requests: gets },
+  list: { title: 'GET /books', writes: false, books: defaultBooks, requests: () => ['GET /books'] },
+  page: { title: 'a page', writes: false, books: defaultBooks, requests: pages },
+  search: { title: 'a search', writes: false, books: defaultBooks, requests: searches },
+  post: { title: 'POST', writes: true, books: defaultBooks, requests: posts },
+  put: { title: 'PUT', writes: true, books: defaultBooks, requests: puts },
   delete: {
     title: 'DELETE',
     writes: true,
     books: (seconds) => seconds * DELETES_PER_SECOND_MAX,
     requests: (books) => Array.from({ length: books }, (_, index) => `DELETE /book/${index + 1}`),
-  },
-  mix: {
-    title: 'Mix (80 % GET one, 15 % POST, 5 % PUT)',
-    writes: true,
-    books: defaultBooks,
-    requests: mixed,
   },
 } as const satisfies Record<string, Workload>;
 
@@ -71,11 +43,28 @@ export type WorkloadName = keyof typeof workloads;
 
 export const WORKLOAD_NAMES = Object.keys(workloads) as WorkloadName[];
 
-/** Those that the peers and all numbers of connections are measured with. */
-export const PEER_WORKLOADS: readonly WorkloadName[] = ['get', 'list', 'post', 'put', 'delete'];
-
 function gets(books: number): string[] {
   return randomIds(books, 1).map((id) => `GET /book/${id}`);
+}
+
+/** The path of the page that begins at this id. */
+export function pagePath(id: number): string {
+  return `/books?from=${id}&limit=${PAGE}`;
+}
+
+/** The path of a search for a part of a title. */
+export function searchPath(part: string): string {
+  return `/books?title=${encodeURIComponent(part)}&limit=${PAGE}`;
+}
+
+function pages(books: number): string[] {
+  return randomIds(books - PAGE, 6).map((id) => `GET ${pagePath(id)}`);
+}
+
+/** For the titles of random books, in lower case: most are different. */
+function searches(books: number): string[] {
+  const titles = makeBooks(BOOKS, 0).map(({ title }) => title.toLowerCase());
+  return randomIds(books, 7).map((id) => `GET ${searchPath(titles[id - 1] ?? '')}`);
 }
 
 function posts(): string[] {
@@ -85,16 +74,6 @@ function posts(): string[] {
 function puts(books: number): string[] {
   const ids = randomIds(books, 3);
   return bodies(4).map((body, index) => `PUT /book/${ids[index]} ${body}`);
-}
-
-function mixed(books: number): string[] {
-  const random = new Random(5);
-  const kinds = [gets(books), posts(), puts(books)] as const;
-  return Array.from({ length: REQUESTS }, (_, index) => {
-    const chance = random.next();
-    const kind = chance < 0.8 ? 0 : chance < 0.95 ? 1 : 2;
-    return kinds[kind][index] ?? '';
-  });
 }
 
 function randomIds(books: number, seed: number): number[] {

@@ -26,17 +26,3 @@ export interface LoadResult {
   /** The CPU time of the generator, which has one thread. */
   readonly cpuSeconds: number;
 }
-
-/** Requests are sent when they are due, at equal intervals, whether or not there are responses to earlier ones. */
-export interface OpenLoad extends Load {
-  /** Requests/s. */
-  readonly rate: number;
-}
-
-/** Latencies include the time from when a request was due until it was sent. */
-export interface OpenLoadResult extends LoadResult {
-  readonly p999Ms: number;
-  readonly maxMs: number;
-  /** How late the generator itself has sent requests: the 99.9th percentile. */
-  readonly delayP999Ms: number;
-}

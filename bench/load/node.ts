@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Generator, Load, OpenLoad, OpenLoadResult } from './load.ts';
+import type { Generator, Load, LoadResult } from './load.ts';
 
 const LOAD_PROCESS = join(import.meta.dirname, 'load-process.ts');
 /** Few garbage collections, which would delay requests. */
@@ -10,12 +10,11 @@ const OPTIONS = ['--max-semi-space-size=64'];
 /** For machines without wrk: a process that sends prepared requests over raw sockets. */
 export const nodeGenerator: Generator = {
   title: 'raw sockets in a Node process, as wrk is not installed',
-  run: runLoadProcess,
+  run,
 };
 
-/** Runs a load in its own process; only this generator can send an open load. */
-export async function runLoadProcess(load: Load | OpenLoad): Promise<OpenLoadResult> {
+async function run(load: Load): Promise<LoadResult> {
   const args = [...OPTIONS, LOAD_PROCESS, JSON.stringify(load)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as OpenLoadResult;
+  return JSON.parse(stdout) as LoadResult;
 }

@@ -1,26 +1,32 @@
-import { PEER_CONNECTIONS } from '../options.ts';
+import { CONNECTIONS } from '../options.ts';
 import type { Results } from '../results.ts';
 import { ENGINES, type Engine, PEERS, type Peer } from '../services/service.ts';
-import { PEER_WORKLOADS, type WorkloadName, workloads } from '../workloads.ts';
+import { WORKLOAD_NAMES, type WorkloadName, workloads } from '../workloads.ts';
 import { decimal, table } from './markdown.ts';
+import { onPeer } from './targets.ts';
 
 /** Compares the service with its peers: the first tables of the report. */
 export function renderPeers(results: Results): string {
   const rateOf = (series: Cell) =>
-    Object.keys(PEERS).map((peer) =>
-      decimal(results.ratio(series, onPeer(peer as Peer, series), 'requestsPerSecond'), 2),
-    );
+    PEER_NAMES.map((peer) => decimal(results.ratio(series, onPeer(peer, series), 'requestsPerSecond'), 2));
   const p99Of = (series: Cell) =>
-    [series, ...Object.keys(PEERS).map((peer) => onPeer(peer as Peer, series))].map((one) =>
+    [series, ...PEER_NAMES.map((peer) => onPeer(peer, series))].map((one) =>
       decimal(results.median(one, 'p99Ms'), 1),
     );
   const peers = Object.values(PEERS).join(' / ');
   return [
-    'The peers implement the contract in plain Go (`net/http`, pgx, go-sqlite3) and with Elysia on Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
-    `Rates of the service as a ratio to those of its peers on the same engine: ${peers}. Above 1, the service is faster. GET /books at 32 connections is that of 32 clients who ask for the same list: the service reads it once for those who ask at the same time. Lists that differ are not measured here.`,
+    'The rate of the service as a ratio to those of the same contract on Elysia and Bun, and in plain Go, on SQLite and on PostgreSQL. Above 1, the service is faster. The README has this table.',
+    renderRanges(results),
+    `Each ratio: ${peers}.`,
     renderCells(rateOf),
     `p99 in milliseconds: the service / ${peers}.`,
     renderCells(p99Of),
+    [
+      '- GET /books is the list of 10,000 books. At 32 connections all clients ask for the same list, which the service reads once for all who ask at the same time, and the peers once for each.',
+      '- A page is 100 books from a random id on (`GET /books?from=…&limit=100`), so that each client asks for one of its own. The peers read `where id >= … order by id limit 100`; the service reads the ids and then the books, in one transaction.',
+      '- A search is for the title of a random book (`GET /books?title=…&limit=100`). The peers compare all books, `where title like …` (`ilike` on PostgreSQL), as a textbook does. The service uses its index, which the other workloads are measured without: with it, writes cost more.',
+      '- The peers are in plain Go (`net/http`, pgx, go-sqlite3) and on Elysia and Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
+    ].join('\n'),
   ].join('\n\n');
 }
 
@@ -30,20 +36,51 @@ interface Cell {
   readonly connections: number;
 }
 
-function onPeer(peer: Peer, { service: engine, ...rest }: Cell) {
-  return { ...rest, service: `${peer}-${engine}` } as const;
+const PEER_NAMES = Object.keys(PEERS) as Peer[];
+const ENGINE_NAMES = Object.keys(ENGINES) as Engine[];
+
+/** The columns of the table that README.md has as well. */
+const RANGES: Readonly<Record<string, readonly WorkloadName[]>> = {
+  'one book': ['get'],
+  'a page': ['page'],
+  'a search': ['search'],
+  writes: ['post', 'put', 'delete'],
+  'the same list for all': ['list'],
+};
+
+/** The lowest and the highest ratio of both engines and peers. */
+function renderRanges(results: Results): string {
+  const range = (connections: number, names: readonly WorkloadName[]) => {
+    const ratios = names.flatMap((workload) =>
+      ENGINE_NAMES.flatMap((service) =>
+        PEER_NAMES.flatMap((peer) => {
+          const series = { service, workload, connections };
+          return results.ratio(series, onPeer(peer, series), 'requestsPerSecond') ?? [];
+        }),
+      ),
+    );
+    const [low, high] = [Math.min(...ratios), Math.max(...ratios)];
+    return `${decimal(low, low < 10 ? 1 : 0)} to ${decimal(high, high < 10 ? 1 : 0)}`;
+  };
+  return table(
+    ['>clients', ...Object.keys(RANGES).map((name) => `>${name}`)],
+    CONNECTIONS.map((connections) => [
+      `${connections}`,
+      ...Object.values(RANGES).map((names) => range(connections, names)),
+    ]),
+  );
 }
 
 function renderCells(valuesOf: (cell: Cell) => readonly string[]): string {
-  const rows = PEER_CONNECTIONS.flatMap((connections) =>
-    (Object.keys(ENGINES) as Engine[]).map((service) => [
+  const rows = CONNECTIONS.flatMap((connections) =>
+    ENGINE_NAMES.map((service) => [
       `${connections}`,
       ENGINES[service],
-      ...PEER_WORKLOADS.map((workload) => valuesOf({ service, workload, connections }).join(' / ')),
+      ...WORKLOAD_NAMES.map((workload) => valuesOf({ service, workload, connections }).join(' / ')),
     ]),
   );
   return table(
-    ['>connections', 'engine', ...PEER_WORKLOADS.map((name) => `>${workloads[name].title}`)],
+    ['>connections', 'engine', ...WORKLOAD_NAMES.map((name) => `>${workloads[name].title}`)],
     rows,
   );
 }

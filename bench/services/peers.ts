@@ -6,15 +6,15 @@ import elysiaPackage from '../peers/elysia/package.json' with { type: 'json' };
 
 const PEERS = join(import.meta.dirname, '..', 'peers');
 
-/** Installs the dependencies of a peer from its lock file, once. @returns its folder */
-export function installPeer(name: 'elysia' | 'textbook'): string {
-  const folder = join(PEERS, name);
+/** Installs Elysia and Bun from the lock file, once. @returns the folder of the peer */
+export function installElysia(): string {
+  const folder = join(PEERS, 'elysia');
   const stamp = join(folder, 'node_modules', '.installed');
   const lock = createHash('sha256')
     .update(readFileSync(join(folder, 'package-lock.json')))
     .digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return folder;
-  console.error(`Installing bench/peers/${name} (npm ci) …`);
+  console.error(`Installing bench/peers/elysia (npm ci) …`);
   // Prefers the npm that started this process to the one on the path.
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { openPostgresTable } from '../tables/postgres.ts';
 import { openSqliteTable } from '../tables/sqlite.ts';
 import type { BookTable } from '../tables/table.ts';
-import { buildGoPeer, installPeer } from './peers.ts';
+import { buildGoPeer, installElysia } from './peers.ts';
 import { type Program, ServerProcess } from './server-process.ts';
 
 /** The titles of the compared services, by their names on the command line, in the order of the tables. */
@@ -16,7 +16,6 @@ export const services = {
   'elysia-postgres': 'Elysia, PostgreSQL',
   'go-sqlite': 'Go, SQLite',
   'go-postgres': 'Go, PostgreSQL',
-  textbook: 'textbook, PostgreSQL',
 } as const;
 
 export type ServiceName = keyof typeof services;
@@ -105,10 +104,7 @@ export async function startIfInstalled(
 }
 
 /** As {@link startIfInstalled}, for a service that needs no other program. */
-export async function startService(
-  name: Engine | 'floor' | 'textbook',
-  dependencies: Dependencies,
-): Promise<Service> {
+export async function startService(name: Engine | 'floor', dependencies: Dependencies): Promise<Service> {
   const service = await startIfInstalled(name, dependencies);
   if (!service) throw new Error(`${name} cannot run`);
   return service;
@@ -125,7 +121,7 @@ const bookkeeping = (root: string) => [
 ];
 
 const elysia = () => {
-  const folder = installPeer('elysia');
+  const folder = installElysia();
   return [join(folder, 'node_modules', '.bin', 'bun'), join(folder, 'server.mjs')];
 };
 
@@ -142,7 +138,6 @@ const commands: Record<ServiceName, (root: string) => readonly string[] | undefi
   'elysia-postgres': elysia,
   'go-sqlite': go,
   'go-postgres': go,
-  textbook: () => [process.execPath, join(installPeer('textbook'), 'server.mjs')],
 };
 
 function engineOf(name: ServiceName): Engine | undefined {

@@ -28,6 +28,13 @@ const variableRows = Object.entries<Variable<unknown>>(VARIABLES).map(
 );
 
 describe('README.md', () => {
+  test('has the rates of bench/RESULTS.md', () => {
+    const columns = ['clients', 'one book'];
+    const rows = rowsUnder(readme, ...columns);
+    assert.ok(rows.length > 0);
+    assert.deepEqual(rows, rowsUnder(readText('bench/RESULTS.md'), ...columns));
+  });
+
   test('has variables with their defaults and meanings', () => {
     const rows = rowsUnder(readme, 'variable', 'default', 'meaning');
     assert.ok(rows.length > 0);

@@ -17,6 +17,12 @@ export async function create({ title = '', author = '', year = 0 }) {
 
 export const list = () => sql`select id, title, author, year from books order by id`;
 
+export const page = (from, limit) =>
+  sql`select id, title, author, year from books where id >= ${from} order by id limit ${limit}`;
+
+export const search = (pattern, limit) =>
+  sql`select id, title, author, year from books where title ilike ${pattern} order by id limit ${limit}`;
+
 export async function get(id) {
   const [book] = await sql`select id, title, author, year from books where id = ${id}`;
   return book;

@@ -31,7 +31,16 @@ new Elysia()
     if (!fields) return respond(set, 400, 'Invalid input');
     return respond(set, 201, 'Book created successfully', await books.create(fields));
   })
-  .get('/books', async ({ set }) => respond(set, 200, 'Books retrieved successfully', await books.list()))
+  .get('/books', async ({ query, set }) => {
+    const { from, title, limit } = query;
+    const found =
+      from !== undefined
+        ? books.page(Number(from), Number(limit))
+        : title !== undefined
+          ? books.search(`%${title}%`, Number(limit))
+          : books.list();
+    return respond(set, 200, 'Books retrieved successfully', await found);
+  })
   .get('/book/:id', async ({ params, set }) => {
     const book = isId(params.id) && (await books.get(params.id));
     if (!book) return respond(set, 404, 'Book not found');

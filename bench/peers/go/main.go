@@ -10,6 +10,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -52,6 +53,8 @@ type fields struct {
 type store interface {
 	create(fields) (*book, error)
 	list() ([]book, error)
+	page(from int64, limit int64) ([]book, error)
+	search(pattern string, limit int64) ([]book, error)
 	get(id int64) (*book, error)
 	update(id int64, changes fields) (*book, error)
 	remove(id int64) (bool, error)
@@ -60,11 +63,11 @@ type store interface {
 var books store
 
 func main() {
-	url := os.Getenv("DB_URL")
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+	databaseURL := os.Getenv("DB_URL")
+	if path, ok := strings.CutPrefix(databaseURL, "sqlite:"); ok {
 		books = openSqlite(path)
 	} else {
-		books = openPostgres(url)
+		books = openPostgres(databaseURL)
 	}
 	http.HandleFunc("POST /token", login)
 	http.HandleFunc("POST /book", protect(create))
@@ -111,12 +114,24 @@ func create(w http.ResponseWriter, r *http.Request) {
 }
 
 func list(w http.ResponseWriter, r *http.Request) {
-	all, err := books.list()
+	found, err := find(r.URL.Query())
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	respond(w, 200, "Books retrieved successfully", all)
+	respond(w, 200, "Books retrieved successfully", found)
+}
+
+func find(query url.Values) ([]book, error) {
+	limit, _ := strconv.ParseInt(query.Get("limit"), 10, 64)
+	if query.Has("from") {
+		from, _ := strconv.ParseInt(query.Get("from"), 10, 64)
+		return books.page(from, limit)
+	}
+	if query.Has("title") {
+		return books.search("%"+query.Get("title")+"%", limit)
+	}
+	return books.list()
 }
 
 func get(w http.ResponseWriter, r *http.Request) {

@@ -46,7 +46,19 @@ func (s *postgresStore) create(of fields) (*book, error) {
 }
 
 func (s *postgresStore) list() ([]book, error) {
-	rows, err := s.pool.Query(background, "select id, title, author, year from books order by id")
+	return s.many("select id, title, author, year from books order by id")
+}
+
+func (s *postgresStore) page(from, limit int64) ([]book, error) {
+	return s.many("select id, title, author, year from books where id >= $1 order by id limit $2", from, limit)
+}
+
+func (s *postgresStore) search(pattern string, limit int64) ([]book, error) {
+	return s.many("select id, title, author, year from books where title ilike $1 order by id limit $2", pattern, limit)
+}
+
+func (s *postgresStore) many(statement string, arguments ...any) ([]book, error) {
+	rows, err := s.pool.Query(background, statement, arguments...)
 	if err != nil {
 		return nil, err
 	}

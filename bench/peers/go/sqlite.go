@@ -14,7 +14,7 @@ const readers = 8
 // The durability of the service that it is compared with: every commit is on disk before the response.
 const settings = "?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000&_txlock=immediate"
 
-type sqliteStore struct{ insert, selectAll, selectOne, change, delete *sql.Stmt }
+type sqliteStore struct{ insert, selectAll, selectPage, selectTitles, selectOne, change, delete *sql.Stmt }
 
 func openSqlite(path string) store {
 	writer, reader := open(path, 1), open(path, readers)
@@ -30,7 +30,10 @@ func openSqlite(path string) store {
 	return &sqliteStore{
 		insert: prepare(writer, `insert into books (title, author, year)
 			values (coalesce(?1, ''), coalesce(?2, ''), coalesce(?3, 0)) returning id, title, author, year`),
-		selectAll: prepare(reader, "select id, title, author, year from books order by id"),
+		selectAll:  prepare(reader, "select id, title, author, year from books order by id"),
+		selectPage: prepare(reader, "select id, title, author, year from books where id >= ?1 order by id limit ?2"),
+		selectTitles: prepare(reader,
+			"select id, title, author, year from books where title like ?1 order by id limit ?2"),
 		selectOne: prepare(reader, "select id, title, author, year from books where id = ?1"),
 		change: prepare(writer, `update books
 			set title = coalesce(?2, title), author = coalesce(?3, author), year = coalesce(?4, year)
@@ -62,7 +65,19 @@ func (s *sqliteStore) create(of fields) (*book, error) {
 }
 
 func (s *sqliteStore) list() ([]book, error) {
-	rows, err := s.selectAll.Query()
+	return readMany(s.selectAll)
+}
+
+func (s *sqliteStore) page(from, limit int64) ([]book, error) {
+	return readMany(s.selectPage, from, limit)
+}
+
+func (s *sqliteStore) search(pattern string, limit int64) ([]book, error) {
+	return readMany(s.selectTitles, pattern, limit)
+}
+
+func readMany(statement *sql.Stmt, arguments ...any) ([]book, error) {
+	rows, err := statement.Query(arguments...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,3 +1,0 @@
-export function respond(res, status, message, data = null) {
-  return res.status(status).json({ status, message, data });
-}
