@@ -56,14 +56,17 @@ export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
   } as const;
   return (
     <>
-      {isSuggested ? (
-        <>
-          <input {...props} list="cell-authors" autocomplete="off" />
-          <AuthorSuggestions id="cell-authors" text={text} />
-        </>
-      ) : (
-        <textarea {...props} rows={1} />
-      )}
+      <span class="text cell-place">
+        {'\u200b'}
+        {isSuggested ? (
+          <>
+            <input {...props} list="cell-authors" autocomplete="off" />
+            <AuthorSuggestions id="cell-authors" text={text} />
+          </>
+        ) : (
+          <textarea {...props} rows={1} />
+        )}
+      </span>
       {problem && (
         <p id="cell-error" class="cell-error" role="alert">
           {problem === 'year' ? t.invalidYear : t.emptyBook}
