@@ -23,7 +23,7 @@ export function renderPeers(results: Results): string {
     renderCells(p99Of),
     [
       '- GET /books is the list of 10,000 books. At 32 connections all clients ask for the same list, which the service reads once for all who ask at the same time, and the peers once for each.',
-      '- A page is 100 books from a random id on (`GET /books?from=…&limit=100`), so that each client asks for one of its own. The peers read `where id >= … order by id limit 100`; the service reads the ids and then the books, in one transaction.',
+      '- A page is 100 books from a random id on (`GET /books?from=…&limit=100`), so that each client asks for one of its own. The peers read `where id >= … order by id limit 100`, a statement for each; the service reads those of a batch in one.',
       '- A search is for the title of a random book (`GET /books?title=…&limit=100`). The peers compare all books, `where title like …` (`ilike` on PostgreSQL), as a textbook does. The service uses its index, which the other workloads are measured without: with it, writes cost more.',
       '- The peers are in plain Go (`net/http`, pgx, go-sqlite3) and on Elysia and Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
     ].join('\n'),

@@ -50,6 +50,7 @@ export function createServer(options: ServerOptions) {
     bodies,
     unreadBudget,
     searchMs: limits.searchMs,
+    readPage: (after, limit) => store.list(after, limit),
     listBooks: lists.handle,
     onWritten: (written) =>
       app.addHook('onResponse', ({ method }, _reply, done) => {
@@ -104,6 +105,8 @@ export interface Core {
   readonly unreadBudget: MemoryBudget;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
+  /** Reads a page of all books, as {@link BookStore.list} does. */
+  readonly readPage: BookStore['list'];
   /** GET /books without a query. */
   readonly listBooks: ListHandler['handle'];
   /** Has a function called after each request that may have written. */

@@ -51,7 +51,7 @@ export interface BookStore extends AsyncDisposable {
    * book that exists throughout exactly once.
    *
    * @param after the `last` of the previous page; absent for the first page
-   * @param limit the most books of the page, which has fewer where books are long; the store has a default
+   * @param limit the most books of the page; the store has a default
    */
   list(after?: number, limit?: number): Promise<BookPage>;
 

@@ -104,6 +104,13 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
   };
 }
 
+/** Whether a request is for a page of all books in the order of id, which the core reads. */
+export function isPageOfAll({ query, limit, isCounted }: ListRequest): boolean {
+  const { sort, isDescending, skip, yearFrom, yearTo, ...texts } = query;
+  const isOfAll = yearFrom === -YEAR_MAX && yearTo === YEAR_MAX && Object.keys(texts).length === 0;
+  return isOfAll && sort === 'id' && !isDescending && skip === undefined && limit !== undefined && !isCounted;
+}
+
 /** The most words of `q`, each of which is compared with every candidate. */
 const WORDS_MAX = 32;
 

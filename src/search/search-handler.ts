@@ -7,7 +7,7 @@ import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import type { BookSearch, SearchPage } from './book-search.ts';
 import { writeCursor } from './cursor.ts';
-import { type ListRequest, readListRequest } from './query.ts';
+import { isPageOfAll, type ListRequest, readListRequest } from './query.ts';
 import { TimedSearch } from './timed-search.ts';
 
 /** The number of concurrent searches. */
@@ -29,8 +29,22 @@ export class SearchHandler {
     const list = readListRequest(request.raw.url ?? '');
     if (list === undefined) return this.#core.listBooks(request, reply);
     if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
-    return this.#run(list, request, reply);
+    return isPageOfAll(list) ? this.#readPage(list, request, reply) : this.#run(list, request, reply);
   };
+
+  async #readPage(
+    { after, limit, sort }: ListRequest,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<HttpResult> {
+    const { json, last: id } = await this.#core.readPage(after?.id, limit);
+    const reservation = new Reservation(this.#core.unreadBudget, reply.raw);
+    if (!reservation.tryResize(2 * json.length)) return { outcome: 'serviceUnavailable' };
+    const page = { outcome: 'booksRetrieved', json: toArray([json]) } as const;
+    return id === undefined
+      ? page
+      : { ...page, headers: linkTo(request, writeCursor(sort, { key: id, id })) };
+  }
 
   async #run(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
     // The response to a client that has disconnected emits no further 'close'.
@@ -46,14 +60,18 @@ export class SearchHandler {
     if (list.limit !== undefined || first.more === 'no') {
       const json = toArray([first.json]);
       if (first.more === 'no' || !first.last) return { outcome: 'booksRetrieved', json, headers };
-      const next = queryAfter(request.raw.url ?? '', writeCursor(list.sort, first.last));
-      const link = `</books?${next}>; rel="next"`;
-      return { outcome: 'booksRetrieved', json, headers: { ...headers, link } };
+      const link = linkTo(request, writeCursor(list.sort, first.last));
+      return { outcome: 'booksRetrieved', json, headers: { ...headers, ...link } };
     }
     const json =
       request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, reservation));
     return { outcome: 'booksRetrieved', json, headers };
   }
+}
+
+/** The header with the path of the next page. */
+function linkTo({ raw }: FastifyRequest, cursor: string): { readonly link: string } {
+  return { link: `</books?${queryAfter(raw.url ?? '', cursor)}>; rel="next"` };
 }
 
 /** The headers of a list with `count`. */

@@ -117,5 +117,8 @@ test('A page of SQLite begins at its first book, and does not read those before'
   database.exec('create table books (id integer primary key, title text, author text, year integer)');
   const plan = database.prepare(`explain query plan ${SELECT_PAGE}`).all({ after: 0, limit: 1 });
   const reads = plan.map(({ detail }) => detail).filter((detail) => /books/.test(String(detail)));
-  assert.deepEqual(reads, ['SEARCH books USING INTEGER PRIMARY KEY (rowid>?)']);
+  assert.deepEqual(
+    reads,
+    Array.from({ length: 2 }, () => 'SEARCH books USING INTEGER PRIMARY KEY (rowid>?)'),
+  );
 });

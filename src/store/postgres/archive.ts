@@ -6,7 +6,7 @@ import { IdsExhausted } from '../errors.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
-import type { CitusPages } from './citus/citus-pages.ts';
+import { type CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { toStoreError, violatedConstraint } from './errors.ts';
@@ -64,7 +64,7 @@ class PostgresArchive implements BookArchive {
     try {
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const page: BookPage = await this.#readPage(after, PAGE_BOOKS_MAX);
+        const page: BookPage = renderPage(await this.#readPage(after));
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }
@@ -108,10 +108,10 @@ class PostgresArchive implements BookArchive {
     await this.#client.end();
   }
 
-  async #readPage(after: number, limit: number): Promise<BookPage> {
-    const rows =
-      this.#citusPages?.read(after, limit) ?? this.#select<ColumnsRow>(sql.SELECT_PAGE, [after, limit]);
-    return renderPage(await rows, limit);
+  async #readPage(after: number): Promise<ColumnsRow> {
+    if (this.#citusPages) return this.#citusPages.read(after, LONG_PAGE_BOOKS);
+    const [row] = await this.#query<ColumnsRow>(sql.SELECT_PAGE.one, [after, PAGE_BOOKS_MAX]);
+    return row as ColumnsRow;
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {

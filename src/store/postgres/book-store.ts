@@ -93,8 +93,8 @@ class PostgresBookStore implements OpenStore {
     this.#finds = queueOf('find', (ids) => this.#select(ids), {
       isUndone: NOTHING_CHANGES,
     });
-    const readPage = (request: PageRequest) => this.#selectPage(request);
-    this.#lists = queueOf('list', (requests) => readPages(requests, readPage), { isUndone: NOTHING_CHANGES });
+    const read = (requests: readonly PageRequest[]) => this.#selectPages(requests);
+    this.#lists = queueOf('list', (requests) => readPages(requests, read), { isUndone: NOTHING_CHANGES });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
     });
@@ -161,7 +161,8 @@ class PostgresBookStore implements OpenStore {
     return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
   }
 
-  async #selectPage({ after, limit }: PageRequest): Promise<BookPage> {
-    return renderPage(await this.#database.query<ColumnsRow>(SELECT_PAGE, [after, limit]), limit);
+  async #selectPages(requests: readonly PageRequest[]): Promise<BookPage[]> {
+    const columns = [requests.map(({ after }) => after), requests.map(({ limit }) => limit)];
+    return (await this.#database.queryBatch<ColumnsRow>(SELECT_PAGE, columns)).map(renderPage);
   }
 }

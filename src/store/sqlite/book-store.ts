@@ -33,7 +33,7 @@ class SqliteBookStore implements OpenStore {
   readonly connection: StoreConnection;
   readonly lost: Promise<string>;
   readonly #writer: WriteThread;
-  readonly #reader: LazyThread<PageRequest, BookPage>;
+  readonly #reader: LazyThread<readonly PageRequest[], readonly BookPage[]>;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
@@ -55,8 +55,8 @@ class SqliteBookStore implements OpenStore {
       name: 'find',
       alwaysGathers: true,
     });
-    const readPage = (request: PageRequest) => this.#reader.send(request);
-    this.#lists = new BatchQueue((requests) => readPages(requests, readPage), { ...options, name: 'list' });
+    const read = (requests: readonly PageRequest[]) => this.#reader.send(requests);
+    this.#lists = new BatchQueue((requests) => readPages(requests, read), { ...options, name: 'list' });
   }
 
   create(fields: BookFields): Promise<Book> {

@@ -9,6 +9,6 @@ export function preparePages(database: DatabaseSync): (request: PageRequest) => 
   const select = database.prepare(SELECT_PAGE);
   return ({ after, limit }) => {
     const row = select.get({ after, limit }) as unknown as PageRow;
-    return toPage({ ...row, json: row.json && toUtf8(row.json) }, limit);
+    return toPage({ ...row, json: row.json && toUtf8(row.json) });
   };
 }

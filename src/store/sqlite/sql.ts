@@ -53,13 +53,16 @@ export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 export const RENDER = `select cast(${RENDERED} as blob) as json from (${SELECT})`;
 
 export const SELECT_PAGE = `
-  select count(*) as count, max(id) as last, cast(group_concat(json, ',') as blob) as json
+  select last, json, exists (select 1 from books where id > last and ${HAS_EXACT_ID}) as more
   from (
-    select id, json_object(
-      'id', id, 'title', ${textOf('title')}, 'author', ${textOf('author')}, 'year', ${exact('year')}
-    ) as json
-    -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
-    from books where id > :after and ${HAS_EXACT_ID} order by id limit 0 + :limit
+    select max(id) as last, cast(group_concat(json, ',') as blob) as json
+    from (
+      select id, json_object(
+        'id', id, 'title', ${textOf('title')}, 'author', ${textOf('author')}, 'year', ${exact('year')}
+      ) as json
+      -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
+      from books where id > :after and ${HAS_EXACT_ID} order by id limit 0 + :limit
+    )
   )
 `;
 

@@ -33,10 +33,6 @@ export class CitusDatabase extends Database {
   }
 
   async #query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
-    if (statement === sql.SELECT_PAGE) {
-      const rows: object[] = await this.#pages.read(...(values as [number, number]));
-      return rows as Row[];
-    }
     if (statement === sql.UPDATE_MANY) {
       const rows: object[] = await this.#updateMany(values as [Buffer]);
       return rows as Row[];
@@ -53,12 +49,20 @@ export class CitusDatabase extends Database {
     columns: sql.Columns,
   ): Promise<Row[]> {
     try {
+      if (statement === sql.SELECT_PAGE) return (await this.#selectPages(columns)) as Row[];
       if (statement === sql.INSERT) return (await this.#insert(columns)) as Row[];
       if (statement === sql.INSERT_ONCE) return (await this.#insertOnce(columns)) as Row[];
     } catch (error) {
       throw nameConstraint(error);
     }
     return columns[0]?.length === 0 ? super.query(SELECT_NONE, []) : super.queryBatch(statement, columns);
+  }
+
+  async #selectPages([after, limits]: sql.Columns): Promise<object[]> {
+    const rows: object[] = [];
+    for (const [index, start] of (after as readonly number[]).entries())
+      rows.push(await this.#pages.read(start, limits?.[index] as number));
+    return rows;
   }
 
   async #insert([titles = [], authors = [], years = []]: sql.Columns): Promise<object[]> {

@@ -2,8 +2,8 @@ import { type Book, ID_MAX } from '../../../book/book.ts';
 import type { ColumnsRow, Query } from '../pages.ts';
 import { BOOK_COLUMNS, HAS_EXACT_ID, idsOf, type Statement } from '../sql.ts';
 
-/** The least books of a whole page: a statement on all shards costs as much as reading thousands of books. */
-const PAGE_BOOKS_MIN = 2_500;
+/** For pages that are read one after another: a statement on all shards costs as much as reading thousands of books. */
+export const LONG_PAGE_BOOKS = 2_500;
 
 const SELECT_WINDOW: Statement = {
   name: 'list window',
@@ -19,22 +19,21 @@ export class CitusPages {
     this.#query = query;
   }
 
-  /** @returns the row of `SELECT_PAGE`, of more books than a page has elsewhere */
-  async read(after: number, limitElsewhere: number): Promise<ColumnsRow[]> {
-    const limit = Math.max(limitElsewhere, PAGE_BOOKS_MIN);
-    const books = await this.#window.read(Math.max(after, 0), limit, (end) =>
-      this.#query<Book>(SELECT_WINDOW, [after, end, limit]),
+  /** @returns a row of `SELECT_PAGE` */
+  async read(after: number, limit: number): Promise<ColumnsRow> {
+    const oneMore = limit + 1;
+    const found = await this.#window.read(Math.max(after, 0), oneMore, (end) =>
+      this.#query<Book>(SELECT_WINDOW, [after, end, oneMore]),
     );
-    return [
-      {
-        count: books.length,
-        last: books.at(-1)?.id ?? 0,
-        ids: idsOf(books),
-        titles: books.map(({ title }) => title),
-        authors: books.map(({ author }) => author),
-        years: books.map(({ year }) => year),
-      },
-    ];
+    const books = found.slice(0, limit);
+    return {
+      more: found.length > limit,
+      last: books.at(-1)?.id ?? null,
+      ids: idsOf(books),
+      titles: books.map(({ title }) => title),
+      authors: books.map(({ author }) => author),
+      years: books.map(({ year }) => year),
+    };
   }
 }
 

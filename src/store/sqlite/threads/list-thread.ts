@@ -4,11 +4,12 @@ import { openConnection } from '../files/connection.ts';
 import { preparePages } from '../pages.ts';
 import { serveRequests } from './thread-client.ts';
 
-await serveRequests<PageRequest, BookPage>(async (path) => {
+await serveRequests<readonly PageRequest[], readonly BookPage[]>(async (path) => {
   const database = await openConnection(path);
+  const readPage = preparePages(database);
   return {
-    handle: preparePages(database),
-    transfer: ({ json }) => [json.buffer as ArrayBuffer],
+    handle: (requests) => requests.map(readPage),
+    transfer: (pages) => pages.map(({ json }) => json.buffer as ArrayBuffer),
     close: () => database.close(),
   };
 });
