@@ -50,7 +50,7 @@ export function createServer(options: ServerOptions) {
     bodies,
     unreadBudget,
     searchMs: limits.searchMs,
-    readPage: (after, limit) => store.list(after, limit),
+    readPage: (after, limit) => lists.readPage(after, limit),
     listBooks: lists.handle,
     onWritten: (written) =>
       app.addHook('onResponse', ({ method }, _reply, done) => {
@@ -105,8 +105,7 @@ export interface Core {
   readonly unreadBudget: MemoryBudget;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
-  /** Reads a page of all books, as {@link BookStore.list} does. */
-  readonly readPage: BookStore['list'];
+  readonly readPage: ListHandler['readPage'];
   /** GET /books without a query. */
   readonly listBooks: ListHandler['handle'];
   /** Has a function called after each request that may have written. */

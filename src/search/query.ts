@@ -104,11 +104,11 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
   };
 }
 
-/** Whether a request is for a page of all books in the order of id, which the core reads. */
-export function isPageOfAll({ query, limit, isCounted }: ListRequest): boolean {
+/** The limit of a request for a page of all books in the order of id, which the core reads; undefined for other requests. */
+export function limitOfPlainPage({ query, limit, isCounted }: ListRequest): number | undefined {
   const { sort, isDescending, skip, yearFrom, yearTo, ...texts } = query;
   const isOfAll = yearFrom === -YEAR_MAX && yearTo === YEAR_MAX && Object.keys(texts).length === 0;
-  return isOfAll && sort === 'id' && !isDescending && skip === undefined && limit !== undefined && !isCounted;
+  return isOfAll && sort === 'id' && !isDescending && skip === undefined && !isCounted ? limit : undefined;
 }
 
 /** The most words of `q`, each of which is compared with every candidate. */

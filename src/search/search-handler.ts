@@ -7,7 +7,7 @@ import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import type { BookSearch, SearchPage } from './book-search.ts';
 import { writeCursor } from './cursor.ts';
-import { isPageOfAll, type ListRequest, readListRequest } from './query.ts';
+import { type ListRequest, limitOfPlainPage, readListRequest } from './query.ts';
 import { TimedSearch } from './timed-search.ts';
 
 /** The number of concurrent searches. */
@@ -29,11 +29,15 @@ export class SearchHandler {
     const list = readListRequest(request.raw.url ?? '');
     if (list === undefined) return this.#core.listBooks(request, reply);
     if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
-    return isPageOfAll(list) ? this.#readPage(list, request, reply) : this.#run(list, request, reply);
+    const limit = limitOfPlainPage(list);
+    return limit === undefined
+      ? this.#run(list, request, reply)
+      : this.#readPage(list, limit, request, reply);
   };
 
   async #readPage(
-    { after, limit, sort }: ListRequest,
+    { after, sort }: ListRequest,
+    limit: number,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<HttpResult> {

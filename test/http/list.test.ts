@@ -19,7 +19,8 @@ for (const engine of engines) {
       await using service = await startServiceOn(store);
       await createMany(store, makeBooks(4_400, 5));
       await readBooks(service);
-      assert.deepEqual(limits, [500, 2_000, 2_000]);
+      // The first ones show how long the books are.
+      assert.deepEqual(limits, [10, 100, 500, 2_000, 2_000]);
 
       await createMany(store, makeBooks(3_000, 600));
       limits.length = 0;

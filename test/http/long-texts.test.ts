@@ -27,3 +27,29 @@ for (const engine of engines) {
     assert.deepEqual(await send('DELETE', '/book/2'), [200, null]);
   });
 }
+
+for (const engine of engines) {
+  test(`A list of 36 MB in texts of 300 kB, as an older store may have, is returned whole and in pages, on ${engine.name}`, async () => {
+    await using address = await engine.createAddress();
+    await using service = await startService({ dbUrl: address.dbUrl });
+    await service.fetch('POST', '/book', '{}');
+    const values = Array.from({ length: 10 }, () => `('${'x'.repeat(300_000)}', '', 1)`).join();
+    for (let count = 0; count < 12; count++)
+      await sql.query(address.dbUrl, `insert into books (title, author, year) values ${values}`);
+    const read = async (path: string) => {
+      const response = await service.fetch('GET', path);
+      assert.equal(response.status, 200);
+      const { data } = (await response.json()) as { data: { id: number; title: string }[] };
+      return { ids: data.map(({ id }) => id), next: /<(.*)>/.exec(response.headers.get('link') ?? '')?.[1] };
+    };
+    const all = Array.from({ length: 121 }, (_, index) => index + 1);
+    assert.deepEqual((await read('/books')).ids, all);
+    const paged: number[] = [];
+    for (let path: string | undefined = '/books?limit=1000'; path !== undefined; ) {
+      const { ids, next } = await read(path);
+      paged.push(...ids);
+      path = next;
+    }
+    assert.deepEqual(paged, all);
+  });
+}
