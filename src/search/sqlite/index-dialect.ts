@@ -22,7 +22,7 @@ export const SQLITE_DIALECT: Dialect = {
 
 /**
  * Example: `q=river lis&title=ver of&year=1999` has the candidates of the words `"river"* AND "lis"*`, those of the trigrams
- * `"ver" AND "er " AND …`, and the books of 1999.
+ * `"ver" AND " of"`, and the books of 1999.
  */
 function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const paths: AccessPath[] = [];

@@ -15,7 +15,10 @@ export function areExact({ words, prefilters }: Needles): boolean {
   return prefilters.length === 0 && words.every(({ length }) => length <= PART_LENGTH_MAX);
 }
 
-/** An FTS5 query for books that may have these parts in their texts (section 4.3.5). */
+/**
+ * An FTS5 query for books that may have these parts in their texts (section 4.3.5). Every third trigram of a part and its last one have
+ * all characters: they select nearly as few books as all, in less than half of the time.
+ */
 export function trigramsQueryOf(needles: Needles | undefined): string | undefined {
   const parts = (needles?.prefilters ?? []).map((part) => PART.exec(part)?.[0] ?? '');
   const trigrams = new Set(parts.flatMap(trigramsOf));
@@ -24,5 +27,6 @@ export function trigramsQueryOf(needles: Needles | undefined): string | undefine
 
 function trigramsOf(part: string): string[] {
   const characters = Array.from(part);
-  return characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(''));
+  const all = characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(''));
+  return all.filter((_, index) => index % 3 === 0 || index === all.length - 1);
 }
