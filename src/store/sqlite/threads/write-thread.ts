@@ -43,10 +43,11 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** Commits all of the writes, or none. */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
-    this.#files.checkWalIndex();
     let results: WriteResult[];
     try {
       results = await transact(this.#database, () => {
+        // Not earlier: it may have waited for the lock.
+        this.#files.checkWalIndex();
         // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
         // it remembers that a table of a trigger is missing.
         this.#statements.select.get(0);
