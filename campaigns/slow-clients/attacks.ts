@@ -16,6 +16,7 @@ export interface Attack {
 }
 
 const MEBIBYTE = 1_024 * 1_024;
+const ONE_BYTE = '1\r\n \r\n';
 
 /** All attacks by name. @param authorization the header line with a token */
 export function attacksWith(authorization: string): Readonly<Record<string, Attack>> {
@@ -44,7 +45,7 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
     'login bodies in chunks of one byte': {
       clients: 20,
       start: request('POST /token', ['Transfer-Encoding: chunked']),
-      repeated: '1\r\n \r\n'.repeat(2_000),
+      repeated: ONE_BYTE.repeat(2_000),
       reads: true,
       limit: 'request',
     },
@@ -73,6 +74,14 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
       clients: 150,
       start: `${request('GET /openapi.json').repeat(40)}${'GET /a HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2_450)}`,
       repeated: '\r\n',
+      reads: false,
+      limit: 'stall',
+    },
+    'bodies in chunks of one byte that nobody reads, and responses that are not read': {
+      clients: 40,
+      start:
+        request('GET /docs/swagger-ui-bundle.js', ['Transfer-Encoding: chunked']) + ONE_BYTE.repeat(60_000),
+      repeated: ONE_BYTE,
       reads: false,
       limit: 'stall',
     },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as Listener } from 'node:net';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
+import { JoiningRequest } from './body/joining-request.ts';
 import { Connections } from './connections/connections.ts';
 import { type ErrorHandling, rejectInEnvelope } from './connections/rejections.ts';
 import type { HttpLimits } from './limits.ts';
@@ -29,6 +30,7 @@ export class HttpServer {
     const requestLog = new RequestLog(options);
     const app = fastify({
       http: {
+        IncomingMessage: JoiningRequest,
         headersTimeout: limits.headersMs,
         requestTimeout: limits.requestMs,
         connectionsCheckingInterval: limits.checkingIntervalMs,

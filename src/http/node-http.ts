@@ -1,5 +1,5 @@
 /**
- * Constants of `node:http`. An import of it would load all that it exports, also the WebSocket of the browsers: a tenth of a
+ * Parts of `node:http`. An import of it would load all that it exports, also the WebSocket of the browsers: a tenth of a
  * start, and several MB.
  */
-export const { METHODS, STATUS_CODES } = process.getBuiltinModule('node:http');
+export const { IncomingMessage, METHODS, STATUS_CODES } = process.getBuiltinModule('node:http');

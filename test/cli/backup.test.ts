@@ -102,6 +102,28 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     assert.equal(other.code, 0);
   });
 
+  test('and a restore refuse a name of which a deleted file has left a log, which SQLite would apply, and write nothing', async () => {
+    await using folder = await createFolder();
+    const [path, copy] = [join(folder.path, 'books.db'), join(folder.path, 'copy.db')];
+    await putBooks(`sqlite:${path}`, []);
+    await backUpStore(path, `${copy}.1`, () => {});
+    await writeFile(`${copy}-wal`, 'of another file');
+    const error = {
+      name: 'StoreNotReady',
+      message: `${copy}-wal is left of another file: move it away first`,
+    };
+    await assert.rejects(
+      backUpStore(path, copy, () => {}),
+      error,
+    );
+    await assert.rejects(
+      restoreStore(copy, `${copy}.1`, () => {}),
+      error,
+    );
+    const copies = (await readdir(folder.path)).filter((name) => name.startsWith('copy.db'));
+    assert.deepEqual(copies.toSorted(), ['copy.db-wal', 'copy.db.1']);
+  });
+
   test('fails on a damaged store', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'data/books.db');

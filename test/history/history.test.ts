@@ -85,7 +85,7 @@ function suite(engine: Engine): void {
     assert.deepEqual(describeChanges(earlier.changes), ['updated 1 Dune 1966', 'created 1 Dune 1965']);
   });
 
-  test('has a bulk change of 1,000 books in the order of the request, updates and deletes alike', async () => {
+  test('has bulk changes of 1,000 books in the order of the request: updates, deletes and restores', async () => {
     await using address = await engine.createAddress();
     await using opened = await openWithHistory(address.dbUrl);
     const { store, history } = opened;
@@ -106,6 +106,14 @@ function suite(engine: Engine): void {
       updates.map(({ id, year }) =>
         year === undefined ? `deleted ${id} Dune 1965` : `updated ${id} Dune ${year}`,
       ),
+    );
+    const deleted = updates.flatMap(({ id, year }) => (year === undefined ? [id] : []));
+    const restoredAfter = await history.last();
+    await history.restoreMany(deleted);
+    const restored = await readPage(history, { after: restoredAfter, limit: 1_000 });
+    assert.deepEqual(
+      describeChanges(restored.changes),
+      deleted.map((id) => `created ${id} Dune 1965`),
     );
   });
 

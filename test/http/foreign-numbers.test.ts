@@ -87,6 +87,10 @@ for (const engine of engines) {
         ] as const)
           assert.equal((await service.fetch('POST', path, body)).status, status);
         assert.deepEqual(await read(service, '/books?q=later'), [{ ...LATE, title: 'Later', author: 'B' }]);
+        const changes = '[{"id":1,"author":"C"}]';
+        assert.equal((await service.fetch('PATCH', '/books', changes)).status, 200);
+        assert.equal((await service.fetch('DELETE', '/book/3')).status, 200);
+        assert.deepEqual(await read(service, '/book/1'), { ...LATE, title: 'Later', author: 'C' });
       });
     }
 

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { makeToken } from '../../conformance/tokens.ts';
+import type { BookStore } from '../../src/book/book-store.ts';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, Cut, type RawResponse, request } from '../../testkit/connection.ts';
 import { engines } from '../../testkit/engines.ts';
 import { parseLog } from '../../testkit/log.ts';
 import { createLongStore } from '../../testkit/long-books.ts';
 import { scrape } from '../../testkit/scrape.ts';
-import { LOGIN, SECRET, type Service, startService, TITLE } from '../../testkit/service.ts';
+import { LOGIN, SECRET, type Service, startService, startServiceOn, TITLE } from '../../testkit/service.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
 
@@ -148,6 +151,32 @@ describe('Unread responses', () => {
   });
 });
 
+describe('Bodies in chunks of one byte', () => {
+  for (const [what, requests, count] of [
+    ['that are not read while the response is pending', ['GET /book/1'], 60_000],
+    ['of requests that wait', ['GET /book/1', 'POST /token'], 10_000],
+  ] as const) {
+    test(`${what} take little memory`, async () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      const find: BookStore['find'] = () => promise;
+      await using service = await startServiceOn({ find } as BookStore);
+      using stack = new DisposableStack();
+      stack.defer(() => resolve(undefined));
+      const before = usedBytes();
+      for (let sent = 0; sent < 300_000; sent += count) {
+        const connection = stack.use(await Connection.open(service));
+        const lines = [service.authorization, 'Transfer-Encoding: chunked'];
+        for (const start of requests)
+          await connection.send(request(start, start === requests.at(-1) ? lines : lines.slice(0, 1)));
+        await connection.send('1\r\n \r\n'.repeat(count));
+      }
+      await sleep(1_000);
+      const more = usedBytes() - before;
+      assert.ok(more < 16 * MEBIBYTE, `${more} bytes`);
+    });
+  }
+});
+
 describe('A client that disconnects while its token is verified for the first time', () => {
   test('leaves no running search', async () => {
     await using service = await startService();
@@ -183,6 +212,13 @@ async function beginLongBody(service: Service, start: 'POST /token' | 'POST /boo
     // It had not been read yet when the other request was processed.
     connection.reset();
   }
+}
+
+/** The memory of objects that are in use. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
 }
 
 /** Repeats a request until its response has this status. */

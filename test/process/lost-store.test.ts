@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createFolder } from '../../testkit/folder.ts';
 import { createBook, send, startService, tokenFrom } from '../../testkit/service-process.ts';
 
@@ -57,6 +61,31 @@ describe('When the files of a running service change', { concurrency: 2 }, () =>
     assert.equal(code, 1);
     assert.match(complaints, ERROR_OUTPUT);
   });
+});
+
+test('A write that waits for a lock while the index of the log is replaced overwrites no commit of another process', async () => {
+  await using folder = await createFolder();
+  await using service = await startService(folder.path);
+  const token = await tokenFrom(service, folder.path);
+  await createBook(service, token, 'before');
+  const path = join(folder.path, 'data', 'books.db');
+  const holder = fork(join(import.meta.dirname, '../faults/lock-holder.ts'), [path]);
+  await once(holder, 'message');
+  const write = send(service, 'POST', '/book', { token, body: '{}' }).catch(() => undefined);
+  await sleep(100);
+  await rm(`${path}-shm`);
+  using other = new DatabaseSync(path, { timeout: 5_000 });
+  other.exec("insert into books (title, author, year) values ('of another process', '', 0)");
+  holder.send('release');
+
+  assert.notEqual((await write)?.status, 201);
+  assert.equal((await service.ended()).code, 1);
+  using last = new DatabaseSync(path);
+  const titles = last
+    .prepare('select title from books order by id')
+    .all()
+    .map(({ title }) => title);
+  assert.deepEqual(titles, ['before', 'of another process']);
 });
 
 test('A service whose database is deleted while it stops exits with 1', async () => {

@@ -31,6 +31,7 @@ import {
   RESTORE,
   RESTORE_MANY,
   SELECT_LAST_CHANGE,
+  SET_ORDER,
   type StateRow,
   selectLast,
   statementOf,
@@ -217,6 +218,7 @@ class PostgresHistory implements BookHistory {
     let isDone = false;
     await client.query('begin');
     try {
+      await client.query(SET_ORDER, [ids.join(',')]);
       // In parts, each within the time limit of a statement.
       for (let start = 0; start < ids.length || start === 0; start += RESTORE_BOOKS) {
         const part = ids.slice(start, start + RESTORE_BOOKS);

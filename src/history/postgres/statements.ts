@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { REMOVAL_MAX } from '../../store/limits.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/sql.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID, ORDER_SETTING } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import type { ChangeRow } from '../change-log.ts';
 import { GAP_ID } from './recorder.ts';
@@ -124,6 +124,9 @@ export const RESTORE = `
     end as obstacle
   from state
 `;
+
+/** Gives the log the order of the ids in the request, which are joined by commas. */
+export const SET_ORDER = `select set_config('${ORDER_SETTING}', $1, true)`;
 
 /**
  * Stores books as they were when they were deleted, or none of them, and then the first reason. The parameters are their ids

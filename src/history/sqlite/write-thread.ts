@@ -33,8 +33,10 @@ await serveRequests<Write, Written>(async (path) => {
   return {
     async handle(write) {
       try {
-        files.checkWalIndex();
-        const written = await transact(database, () => perform(write));
+        const written = await transact(database, () => {
+          files.checkWalIndex();
+          return perform(write);
+        });
         files.check();
         return written;
       } catch (error) {

@@ -25,7 +25,7 @@ export async function openArchiveForReading(path: string): Promise<BookArchive> 
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     await whileBusy(() => expectBooks(database));
-    return new SqliteArchive(database, () => {});
+    return new SqliteArchive(database);
   } catch (error) {
     throw toNotReady(error, path);
   }
@@ -40,10 +40,11 @@ export async function openArchive(path: string): Promise<BookArchive> {
     await transact(database, () => prepareSchema(database));
     const checkpoint = takeOverCheckpoints(database);
     const files = new FileGuard(path);
-    return new SqliteArchive(database, () => {
+    const afterCommit = () => {
       files.check();
       checkpoint();
-    });
+    };
+    return new SqliteArchive(database, () => files.checkWalIndex(), afterCommit);
   } catch (error) {
     throw toNotReady(error, path);
   }
@@ -51,14 +52,17 @@ export async function openArchive(path: string): Promise<BookArchive> {
 
 class SqliteArchive implements BookArchive {
   readonly #database: DatabaseSync;
+  readonly #beforeCommit: () => void;
   readonly #afterCommit: () => void;
   readonly #readPage: (request: PageRequest) => BookPage;
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertWithId: StatementSync;
 
-  constructor(database: DatabaseSync, afterCommit: () => void) {
+  /** @param beforeCommit called when a transaction has the lock */
+  constructor(database: DatabaseSync, beforeCommit = () => {}, afterCommit = () => {}) {
     this.#database = database;
+    this.#beforeCommit = beforeCommit;
     this.#afterCommit = afterCommit;
     this.#readPage = preparePages(database);
     this.#select = prepareBook(database, SELECT);
@@ -103,6 +107,7 @@ class SqliteArchive implements BookArchive {
 
   commit(): Promise<void> {
     return this.#report(() => {
+      this.#beforeCommit();
       this.#database.exec('commit');
       this.#afterCommit();
     });
@@ -116,7 +121,10 @@ class SqliteArchive implements BookArchive {
   #write<Result>(operation: () => Result): Promise<Result> {
     return this.#report(async () => {
       if (this.#database.isTransaction) return operation();
-      const result = await transact(this.#database, operation);
+      const result = await transact(this.#database, () => {
+        this.#beforeCommit();
+        return operation();
+      });
       this.#afterCommit();
       return result;
     });

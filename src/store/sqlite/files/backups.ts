@@ -23,7 +23,8 @@ import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
 /** The number of pages copied in one turn of the event loop. */
 const PAGES_PER_STEP = 1_000;
 
-const SIDE_FILES = ['-journal', '-wal', '-shm'] as const;
+const LOGS = ['-journal', '-wal'] as const;
+const SIDE_FILES = [...LOGS, '-shm'] as const;
 
 export async function backUpStore(path: string, file: string, onProgress: OnProgress): Promise<void> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
@@ -32,6 +33,7 @@ export async function backUpStore(path: string, file: string, onProgress: OnProg
       `${file} has the name of a file that SQLite or the search index keeps beside the store`,
     );
   if (existsSync(file)) throw alreadyThere(file);
+  expectNoLog(file);
   const draft = createDraft(file);
   try {
     using database = new DatabaseSync(path, { readOnly: true });
@@ -64,6 +66,14 @@ function isSideFile(file: string, path: string): boolean {
 
 const SIDE_SUFFIX = /^-(journal|wal|shm|search(-.*)?)$/i;
 
+/** @throws StoreNotReady when a file that was deleted has left a log: SQLite would apply it to the new one */
+function expectNoLog(path: string): void {
+  const left = LOGS.map((suffix) => path + suffix).find(
+    (file) => existsSync(file) && statSync(file).size > 0,
+  );
+  if (left !== undefined) throw new StoreNotReady(`${left} is left of another file: move it away first`);
+}
+
 /** Fails while another process has the store open. */
 export async function restoreStore(
   path: string,
@@ -76,6 +86,7 @@ export async function restoreStore(
   if (before?.dev === source.dev && before.ino === source.ino) {
     throw new StoreNotReady(`${file} is the store itself`);
   }
+  if (!before) expectNoLog(path);
   makeFolderOf(path);
   // Held until the new file is in place, so that no service starts meanwhile.
   const lock = before && (await lockStore(path));

@@ -43,10 +43,11 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** Commits all of the writes, or none. */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
-    this.#files.checkWalIndex();
     let results: WriteResult[];
     try {
       results = await transact(this.#database, () => {
+        // Not earlier: it may have waited for the lock.
+        this.#files.checkWalIndex();
         // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
         // it remembers that a table of a trigger is missing.
         this.#statements.select.get(0);
@@ -93,8 +94,10 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
           : this.#createMany(write.books, write.key);
       } catch (error) {
         // The fields are valid, so the id violates the constraint. SQLite has rolled back this insert alone.
-        if (isConstraintViolation(error)) return 'ids exhausted';
-        throw error;
+        if (!isConstraintViolation(error)) throw error;
+        // Otherwise `run` of each later statement would throw, as it returns the id that was rejected last, beyond the exact numbers.
+        this.#statements.insertOther.run();
+        return 'ids exhausted';
       }
     }
     if (write.verb === 'update many') return this.#updateMany(write.updates);
@@ -211,7 +214,9 @@ function* updatesIn(arrays: readonly Uint8Array[]): Generator<BookUpdate, undefi
 }
 
 function prepareStatements(database: DatabaseSync) {
+  database.exec('create temp table other (id integer primary key)');
   return {
+    insertOther: database.prepare('insert or replace into temp.other values (1)'),
     select: prepareBook(database, sql.SELECT),
     selectBytes: database.prepare(sql.SELECT_BYTES),
     render: database.prepare(sql.RENDER),
