@@ -58,6 +58,53 @@ describe('The search index in PostgreSQL', () => {
   }
 });
 
+describe('The triggers of the search index in PostgreSQL', () => {
+  /** What other programs do while no service runs. */
+  const INTERFERENCES: Readonly<Record<string, string>> = {
+    'a trigger is dropped': 'drop trigger book_search_insert on books',
+    'a trigger is disabled': 'alter table books disable trigger book_search_insert',
+    'a trigger fires only in replicas': 'alter table books enable replica trigger book_search_insert',
+    'a trigger is another one': `create or replace trigger book_search_insert after insert on books
+        referencing new table as added for each statement when (false) execute function note_book_changes()`,
+    'the body of the function is another one': `create or replace function note_book_changes() returns trigger language plpgsql
+        as 'begin return null; end'`,
+    'the function is dropped': 'drop function note_book_changes cascade',
+    'the queue is dropped': 'drop table book_changes',
+    'the table of books is restored alone': `create table saved (like books including all);
+        insert into saved select * from books;
+        drop table books;
+        alter table saved rename to books`,
+  };
+  for (const [name, interference] of Object.entries(INTERFERENCES)) {
+    test(`are put right by the next start when ${name}, and searches find books from before and after`, async () => {
+      await using database = await createDatabase();
+      await (await openStoreWithIndex(database))[Symbol.asyncDispose]();
+      await database.query(interference);
+      const insert = "insert into books (id, title, author, year) values ($1, 'The Iliad', 'Homer', -750)";
+      if (name !== 'the queue is dropped') await database.query(insert, [1_000]);
+      await using store = await openStoreAt(database.url);
+      const count = name === 'the queue is dropped' ? 1 : 2;
+      assert.equal((await store.search(QUERY, 10)).count, count);
+      await database.query(insert, [2_000]);
+      await store.create({ title: 'The Iliad', author: 'Alexander Pope', year: 1715 });
+      assert.equal((await store.search(QUERY, 10)).count, count + 2);
+    });
+  }
+
+  test('that always fire remain so, and the index is not rebuilt', async () => {
+    await using database = await createDatabase();
+    await (await openStoreWithIndex(database))[Symbol.asyncDispose]();
+    await database.query('alter table books enable always trigger book_search_insert');
+    await database.query(FOLD_OTHERWISE);
+    await using store = await openStoreAt(database.url);
+    assert.equal((await store.search(QUERY, 10)).count, 0);
+    await database.query(
+      `set session_replication_role = replica; insert into books (id, title, author, year) values (9, 'The Iliad', 'Homer', -750)`,
+    );
+    assert.equal((await store.search(QUERY, 10)).count, 1);
+  });
+});
+
 describe('What is not an index of this version', () => {
   for (const [what, change] of [
     ['an index of a newer version', "comment on table book_search is 'schema 99, folding 99, Unicode 99.0'"],

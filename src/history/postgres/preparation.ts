@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../../store/errors.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
-import { definitionsOf, FIXED_PATH, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
+import { FIXED_PATH } from '../../store/postgres/triggers.ts';
+import { definitionsOf, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;

@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
-import { createTriggers, dropTriggers, quoteLiteral, tablesOfBooks } from '../../store/postgres/schema.ts';
 import { ORDER_SETTING } from '../../store/postgres/sql.ts';
+import {
+  createTriggers,
+  digestOfDefinitions,
+  dropTriggers,
+  FIXED_PATH,
+  quoteLiteral,
+} from '../../store/postgres/triggers.ts';
 
 /**
  * The log of changes, in which triggers record what any program writes, in its transaction. A state row says since when.
@@ -190,33 +196,19 @@ function recordGap(schema: string): string {
 }
 
 /**
- * What {@link startRecording} creates, and what the database has of it, as an expression. It differs when something was altered,
- * disabled, replaced or restored from a dump, and in a version of the service that creates something else: then changes may be
- * missing. It must be evaluated with {@link FIXED_PATH}, on which the names in it depend.
+ * What {@link startRecording} creates, and what the database has of it, as an expression. It differs also in a version of the
+ * service that creates something else: then changes may be missing.
  */
 export function definitionsOf(schema: string): string {
-  const nameOf = (relation: string) => `to_regclass(${quoteLiteral(`${schema}.${relation}`)})`;
-  const log = `array[${nameOf('book_history')}, ${nameOf('book_history_changes')}]::oid[]`;
-  return `(select '${hash('sha1', createRecorder(schema))} ' || md5(string_agg(definition, ' ' order by definition)) from (
-    select concat('table ', oid) as definition
-    from unnest(array${tablesOfBooks(schema)} || ${log} || ${nameOf('book_history_note')}::oid) as oid
-    union all
-    select concat('column ', attrelid, ' ', attname, ' ', format_type(atttypid, atttypmod), ' ', attnotnull, ' ', pg_get_expr(adbin, adrelid))
-    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
-    where attrelid = any (${log}) and attnum > 0 and not attisdropped
-    union all
-    select pg_get_indexdef(indexrelid) from pg_index where indrelid = any (${log})
-    union all
-    select concat(pg_get_triggerdef(oid), ' ', tgenabled in ('O', 'A')) from pg_trigger
-    where (tgrelid in ${tablesOfBooks(schema)} or tgrelid = any (${log})) and tgname like 'book\\_history\\_%'
-    union all
-    select pg_get_functiondef(oid) from pg_proc
-    where pronamespace = ${quoteLiteral(schema)}::regnamespace and proname in ('${RECORD}', 'book_history_last', 'book_history_removed')
-  ) as definitions)`;
+  return `'${hash('sha1', createRecorder(schema))} ' || ${digestOfDefinitions(schema, DEFINITIONS)}`;
 }
 
-/** PostgreSQL prints names without their schema if the search_path has it. */
-export const FIXED_PATH = 'set local search_path = pg_catalog, pg_temp';
+const DEFINITIONS = {
+  prefix: 'book_history',
+  tables: ['book_history', 'book_history_changes', 'book_history_note'],
+  indexes: ['book_history_changes_pkey', 'book_history_by_book', 'book_history_deleted'],
+  functions: [RECORD, 'book_history_last', 'book_history_removed'],
+};
 
 /** The columns that the tables of the log must have at least, or they are those of another program. */
 export const LOG_COLUMNS = {

@@ -1,18 +1,25 @@
 import type { PoolClient, QueryResult } from 'pg';
-import { countWithoutTrigger, createTriggers, END_IF_IDLE } from '../../store/postgres/schema.ts';
+import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
+import {
+  createTriggers,
+  digestOfDefinitions,
+  FIXED_PATH,
+  quoteLiteral,
+} from '../../store/postgres/triggers.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { compareVersions, indexVersion } from '../index-version.ts';
 
 /** Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. */
 const INDEX_VERSION = indexVersion(4);
 
-/** The schema of the books, and the version of the index if its triggers are complete. */
+/** The schema of the books, and the version of the index. */
 const SELECT_TABLE = `
-  select quote_ident(nspname) as schema, case when ${countWithoutTrigger('book_search_truncate', `to_regclass('books')`)} = 0 then comment end as version,
+  select quote_ident(nspname) as schema, comment as version,
     (to_regclass(name) is not null and comment is null) or exists (
       select 1 from pg_proc
       where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc not like '%book_changes%'
+        and (comment is null or prorettype <> 'trigger'::regtype)
     ) as "isForeign"
   from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     cross join lateral (select format('%I.book_search', nspname) as name) as named
@@ -37,18 +44,23 @@ interface Queryable {
 export class UnusableIndex extends Error {}
 
 /**
- * Creates the index, or rebuilds it if it is older than this version.
+ * Creates the index, or rebuilds it if it is older than this version, or if what records changes is not what this version creates.
  *
+ * @param read runs a function on a connection that gives up an unreachable server in time
+ * @param write runs one that begins a transaction, and commits it
  * @throws UnusableIndex
  */
-export async function prepareIndex(
-  pool: Queryable,
-  transact: (migration: (client: PoolClient) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const table = await selectTable(pool);
-  if (!table) throw new UnusableIndex('there is no table books');
-  if (compareVersions(table.version, INDEX_VERSION) > 0) await transact(migrate);
+export async function prepareIndex(read: Run, write: Run): Promise<void> {
+  let schema: string | undefined;
+  await read(async (client) => {
+    await client.query('begin');
+    schema = await selectOutdated(client);
+    await client.query('commit');
+  });
+  if (schema !== undefined) await write(migrate);
 }
+
+type Run = (run: (client: PoolClient) => Promise<void>) => Promise<void>;
 
 /** Whether there is an index of any version. */
 export async function hasIndex(pool: Queryable): Promise<boolean> {
@@ -70,14 +82,38 @@ async function migrate(client: PoolClient): Promise<void> {
   await client.query("begin; set local lock_timeout = '1s'");
   await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');
-  const table = await selectTable(client);
-  if (!table || compareVersions(table.version, INDEX_VERSION) <= 0) return;
-  await client.query(createTables(table.schema));
-  await client.query(markAllChanged(table.schema));
+  // Another process may have done it meanwhile.
+  const schema = await selectOutdated(client);
+  if (schema === undefined) return;
+  await client.query(createTables(schema));
+  await client.query(markAllChanged(schema));
 }
 
-async function selectTable(connection: Queryable): Promise<Table | undefined> {
-  const [table] = (await connection.query(SELECT_TABLE, [])).rows as Table[];
+/** @returns the schema, as SQL, of an index that is to be built; undefined if it is that of this version, or of a newer one */
+async function selectOutdated(client: PoolClient): Promise<string | undefined> {
+  const table = await selectTable(client);
+  if (!table) throw new UnusableIndex('there is no table books');
+  const { schema, version } = table;
+  const age = compareVersions(version, INDEX_VERSION);
+  if (age !== 0) return age > 0 ? schema : undefined;
+  const queue = `to_regclass(${quoteLiteral(`${schema}.book_changes`)})`;
+  await client.query(FIXED_PATH);
+  const { rows } = await client.query<{ isIntact: boolean | null }>(
+    `select obj_description(${queue}, 'pg_class') = ${digestOfDefinitions(schema, DEFINITIONS)} as "isIntact"`,
+  );
+  return rows[0]?.isIntact ? undefined : schema;
+}
+
+/** Stored as the comment of the queue. The indexes that are missing while many changes are applied are not among them. */
+const DEFINITIONS = {
+  prefix: 'book_search',
+  tables: ['book_search', 'book_search_lock', 'book_changes'],
+  indexes: ['book_search_pkey', 'book_changes_pkey'],
+  functions: ['note_book_changes'],
+};
+
+async function selectTable(client: PoolClient): Promise<Table | undefined> {
+  const [table] = (await client.query<Table>(SELECT_TABLE)).rows;
   if (table?.isForeign)
     throw new UnusableIndex('another program has a table book_search or a function note_book_changes');
   return table;
@@ -152,12 +188,16 @@ function markAllChanged(schema: string): string {
     select one from ${schema}.book_search_lock for update;
     insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
     comment on table ${schema}.book_search is '${INDEX_VERSION}';
+    ${FIXED_PATH};
+    do $do$ begin
+      execute format('comment on table %s is %L', ${quoteLiteral(`${schema}.book_changes`)}, ${digestOfDefinitions(schema, DEFINITIONS)});
+    end $do$;
   `;
 }
 
 /**
- * Triggers record the ids of changed books in the transaction of any client; the next search folds their texts.
- * `note` numbers the changes; the row of `book_search_lock` is locked by the process that applies them.
+ * Triggers record the ids of changed books in the transaction of any client; the background, or a search that comes first, folds
+ * their texts. `note` numbers the changes; the process that applies them locks the table `book_search_lock`.
  */
 function createTables(schema: string): string {
   return `

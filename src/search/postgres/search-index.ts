@@ -131,7 +131,10 @@ export class SearchIndex {
 
   async #prepare(): Promise<void> {
     try {
-      await schema.prepareIndex(this.#searchPool, (migrate) => this.#transact(migrate));
+      await schema.prepareIndex(
+        (run) => retry(() => this.#searchPool.withConnection(run)),
+        (run) => this.#transact(run),
+      );
       this.#applyIn(POLL_MS);
     } catch (error) {
       this.#preparing = undefined;
