@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
+import { startService } from '../../testkit/service.ts';
 import {
   assertSameJson,
   createMany,
@@ -61,6 +62,33 @@ describe('When a trigger of the table in PostgreSQL changes the texts of new boo
     assertSameJson((await listBooks(scene.store)).toSorted(byAuthor), books.toSorted(byAuthor));
     assertSameJson(await create(), JSON.parse(JSON.stringify(outcomes)));
   });
+
+  for (const [which, isLeftOut] of [
+    ['one of many books', "new.title = 'Emma'"],
+    ['all of many books', 'true'],
+  ] as const) {
+    test(`without ${which}, none is stored, and no key is taken: 500 as for a single one`, async () => {
+      await using scene = await stage(`if ${isLeftOut} then return null; end if; return new`);
+      await using service = await startService({ dbUrl: scene.database.url });
+      const emma = { title: 'Emma', author: 'Jane Austen', year: 1815 };
+      const key = { 'idempotency-key': 'many' };
+      const attempt = (headers: Readonly<Record<string, string>>) =>
+        service.fetch('POST', '/books', JSON.stringify([...SENT, emma]), headers);
+      const responses = [
+        await service.fetch('POST', '/book', JSON.stringify(emma)),
+        await attempt({}),
+        await attempt(key),
+      ];
+      for (const response of responses) {
+        assert.equal(response.status, 500);
+        assertSameJson(await response.json(), { status: 500, message: 'Internal server error', data: null });
+      }
+      assert.deepEqual(await listBooks(scene.store), []);
+      await scene.database.query('drop trigger change on books');
+      for (const headers of [{}, key, key]) assert.equal((await attempt(headers)).status, 201);
+      assert.equal((await listBooks(scene.store)).length, 2 * (SENT.length + 1));
+    });
+  }
 });
 
 function byAuthor(a: { author: string } | undefined, b: { author: string } | undefined): number {

@@ -72,6 +72,9 @@ const changedBook = (title: string, author: string, year: string) => `
     then ' ' || json_build_object('title', created.title, 'author', created.author, 'year', created.year)::text
     else '' end
 `;
+/** Divides by zero, so that nothing is stored, if a trigger of the table has left out a book. */
+const isWhole = (stored: string) =>
+  `1 / (case when (select count(*) from given) = (select count(*) from ${stored}) then 1 else 0 end) = 1`;
 const KEYED = 'returning key, fingerprint, book_id as id';
 const KEYS_OF_ALL = 'select key, fingerprint, id from live union all select key, fingerprint, id from keyed';
 
@@ -96,7 +99,7 @@ export const INSERT_ONCE: BatchStatement = {
     insert into idempotency_keys (key, fingerprint, book_id)
     select key, fingerprint || ${changedBook('given.title', 'given.author', 'given.year')}, created.id
     from given join created using (nth)
-    where 1 / (case when (select count(*) from given) = (select count(*) from stored) then 1 else 0 end) = 1
+    where ${isWhole('stored')}
     order by key
     ${KEYED}
   )
@@ -126,9 +129,10 @@ const createdIf = (condition: string) => `
   )
 `;
 const RENDER_CREATED = `coalesce(string_agg(row_to_json(created)::text, ',' order by id), '')`;
+/** It divides by zero like {@link INSERT_ONCE}. */
 export const INSERT_MANY: Statement = {
   name: 'create many',
-  text: `with ${createdIf('true')} select ${RENDER_CREATED} as json from created`,
+  text: `with ${createdIf('true')} select ${RENDER_CREATED} as json, ${isWhole('created')} as "isWhole" from created`,
 };
 
 /** The ids of new books as ranges, such as ` 7-9 12-12`: other sessions may use ids between. */
@@ -144,7 +148,7 @@ export const RANGES = `
 /**
  * Inserts books with an idempotency key, if it is new or expired. The key is stored with the fingerprint and the ids, such as
  * `X 7-9 12-12`, and with the books, such as `X 7-7 [{…}]`, if a trigger of the table has changed one of them. It violates the
- * primary key like {@link INSERT_ONCE}.
+ * primary key, and divides by zero, like {@link INSERT_ONCE}.
  */
 export const INSERT_MANY_ONCE: Statement = {
   name: 'create many once',
@@ -156,7 +160,7 @@ export const INSERT_MANY_ONCE: Statement = {
         then (select ' [' || ${RENDER_CREATED} || ']' from created)
       else '' end, first
     from (${RANGES}) as ranges
-    where ${isNew('$2::text')}
+    where ${isNew('$2::text')} and ${isWhole('created')}
     ${KEYED}
   )
   ${KEYS_OF_ALL}
