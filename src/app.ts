@@ -11,6 +11,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { searchWing } from './search/wing.ts';
 import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
+import type { Verify } from './store/postgres/rights.ts';
 import type { OpenWing, Wing } from './wing.ts';
 
 /** What can be taken away: the entry, its import and its folder. */
@@ -43,10 +44,10 @@ export async function startApp(
   const engine = await loadEngine(config.store);
   const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
   await using opened = new AsyncDisposableStack();
-  const store = opened.use(await engine.openStore(observer));
+  const store = opened.use(await engine.openStore(observer, verifyFor(config)));
   const wings: OpenWing[] = [];
-  for (const open of WINGS) {
-    const wing = opened.use(await open(store.connection, config, observer));
+  for (const entry of WINGS) {
+    const wing = opened.use(await entry.open(store.connection, config, observer));
     if (wing) wings.push(wing);
   }
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
@@ -75,6 +76,13 @@ export async function startApp(
       await Promise.race([resources.disposeAsync(), sleep(STORE_CLOSE_MS_MAX)]);
       await logStream.close?.();
     },
+  };
+}
+
+/** What the wings need of a PostgreSQL database. */
+export function verifyFor(config: ServiceConfig): Verify {
+  return async (client) => {
+    for (const wing of WINGS) await wing.verify(client, config);
   };
 }
 

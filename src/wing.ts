@@ -2,18 +2,28 @@ import type { Core, Gauge } from './api/server.ts';
 import type { ServiceConfig } from './config/config.ts';
 import type { StoreConnection } from './store/engine.ts';
 import type { StoreObserver } from './store/observer.ts';
+import type { Verify } from './store/postgres/rights.ts';
 
-/**
- * Opens a part of the service that the core does not need, on an open store. src/app.ts lists all wings.
- *
- * @returns undefined if it is off
- * @throws StoreNotReady
- */
-export type Wing = (
-  connection: StoreConnection,
-  config: ServiceConfig,
-  observer: StoreObserver,
-) => Promise<OpenWing | undefined>;
+/** A part of the service that the core does not need. src/app.ts lists all wings. */
+export interface Wing {
+  /**
+   * Verifies, at a start and for `bookkeeping check`, that it can be opened on a PostgreSQL database with triggers.
+   *
+   * @throws StoreNotReady
+   */
+  verify(client: Parameters<Verify>[0], config: ServiceConfig): Promise<void>;
+  /**
+   * Opens it on an open store.
+   *
+   * @returns undefined if it is off
+   * @throws StoreNotReady
+   */
+  open(
+    connection: StoreConnection,
+    config: ServiceConfig,
+    observer: StoreObserver,
+  ): Promise<OpenWing | undefined>;
+}
 
 /** Dispose of it after the server has closed and before the store. */
 export interface OpenWing extends AsyncDisposable {

@@ -7,12 +7,15 @@ import { listBooks } from './operation.ts';
 import { SearchHandler } from './search-handler.ts';
 
 /** Searches and sorted lists. */
-export const searchWing: Wing = async (connection, _config, observer) => {
-  const search = await openSearch(connection, observer);
-  return {
-    serve: (core) => serveSearch(core, search),
-    [Symbol.asyncDispose]: () => search[Symbol.asyncDispose](),
-  };
+export const searchWing: Wing = {
+  verify: async (client) => (await import('./postgres/schema.ts')).expectIndexRights(client),
+  async open(connection, _config, observer) {
+    const search = await openSearch(connection, observer);
+    return {
+      serve: (core) => serveSearch(core, search),
+      [Symbol.asyncDispose]: () => search[Symbol.asyncDispose](),
+    };
+  },
 };
 
 /** Adds GET /books with its parameters to a server. @returns its metrics */

@@ -2,6 +2,7 @@ import type { BookStore } from '../book/book-store.ts';
 import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
 import type { Server } from './postgres/connection/connect.ts';
+import type { Verify } from './postgres/rights.ts';
 
 /** An open store. */
 export interface OpenStore extends BookStore {
@@ -20,10 +21,14 @@ export type StoreConnection =
 
 /** The engine of the store at one address. Every method rejects with StoreNotReady when it fails. */
 export interface Engine {
-  /** Opens the store and prepares its schema. Several processes may do so concurrently. */
-  openStore(observer?: StoreObserver): Promise<OpenStore>;
+  /**
+   * Opens the store and prepares its schema. Several processes may do so concurrently.
+   *
+   * @param verify what wings need of a PostgreSQL database with triggers
+   */
+  openStore(observer?: StoreObserver, verify?: Verify): Promise<OpenStore>;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
-  inspect(): Promise<string>;
+  inspect(verify?: Verify): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */
   openArchive(): Promise<BookArchive>;
   /** Opens the store as an archive for reading, without changing it; rejects when there is none. */

@@ -78,7 +78,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'the command line knows no HTTP and no engine',
     modules: /^cli\//,
-    mayImport: /^(cli|book|client|formats|config|json)\/|^(secret|auth\/tokens|store\/[^/]+)\.ts$/,
+    mayImport: /^(cli|book|client|formats|config|json)\/|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
   },
   { rule: 'main.ts alone starts the command line', modules: /^(?!main\.ts|cli\/)/, mayNotImport: /^cli\// },
   {

@@ -1,6 +1,5 @@
-import { ConfigError, loadVariables, readConfig } from '../../config/config.ts';
+import { ConfigError, loadVariables, readConfig, type ServiceConfig } from '../../config/config.ts';
 import { ENV_FILE } from '../../config/env-file.ts';
-import type { StoreAddress } from '../../store/address.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { loadEngine } from '../../store/load-engine.ts';
 import { EXIT_CODES } from '../command.ts';
@@ -11,9 +10,10 @@ export async function perform({ options }: ArgumentsOf<'check'>): Promise<number
   const report: { configuration?: string; store?: string } = {};
   let isOk = false;
   try {
-    const { address, notes } = checkConfiguration();
+    const { config, notes } = checkConfiguration();
     report.configuration = ['ok', ...notes].join('; ');
-    report.store = `ok; ${await (await loadEngine(address)).inspect()}`;
+    const { verifyFor } = await import('../../app.ts');
+    report.store = `ok; ${await (await loadEngine(config.store)).inspect(verifyFor(config))}`;
     isOk = true;
   } catch (error) {
     if (error instanceof ConfigError) report.configuration = error.message;
@@ -25,13 +25,13 @@ export async function perform({ options }: ArgumentsOf<'check'>): Promise<number
   return isOk ? EXIT_CODES.success : EXIT_CODES.failure;
 }
 
-/** @returns the address of the store, and remarks @throws ConfigError */
-function checkConfiguration(): { readonly address: StoreAddress; readonly notes: readonly string[] } {
+/** @returns the configuration, and remarks @throws ConfigError */
+function checkConfiguration(): { readonly config: ServiceConfig; readonly notes: readonly string[] } {
   const variables = loadVariables();
   const missing = ['SECRET_TOKEN', 'AUTH_PASSWORD'].filter((name) => variables[name] === undefined);
   const generated = variables.NODE_ENV === 'production' ? [] : missing;
   const placeholders = Object.fromEntries(generated.map((name) => [name, '-'.repeat(64)]));
   const { config, warnings } = readConfig({ ...variables, ...placeholders });
   const notes = generated.length > 0 ? [`${generated.join(' and ')} will be generated into ${ENV_FILE}`] : [];
-  return { address: config.store, notes: [...notes, ...warnings] };
+  return { config, notes: [...notes, ...warnings] };
 }

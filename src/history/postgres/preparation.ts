@@ -1,8 +1,9 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../../store/errors.ts';
+import { expectRights } from '../../store/postgres/rights.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { FIXED_PATH } from '../../store/postgres/triggers.ts';
-import { definitionsOf, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
+import { definitionsOf, LOG, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;
@@ -16,8 +17,6 @@ interface Schema {
   readonly notOwned: string | null;
   /** The name of a table that is not one of this service. */
   readonly foreign: string | null;
-  /** What this user may not do, of what the history needs. */
-  readonly denied: string | null;
 }
 
 const FOREIGN_TABLES = Object.entries(LOG_COLUMNS).map(
@@ -38,16 +37,26 @@ const SELECT_SCHEMA = `
       where tgfoid = to_regproc(schema || '.record_book_history') and not pg_has_role(relowner, 'usage')
     ) as "notOwned",
     case ${FOREIGN_TABLES.join('')}
-    end as foreign,
-    case
-      when not has_table_privilege(books, 'trigger') then 'create triggers on the table books'
-      when not has_schema_privilege(relnamespace, 'create') then 'create tables in the schema ' || schema
-    end as denied
+    end as foreign
   from (
-    select pg_class.oid as books, relnamespace, quote_ident(nspname) as schema
+    select quote_ident(nspname) as schema
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books')
   ) as of_books
 `;
+
+/** Verifies, without changing anything, that this user may turn the history on, or off. @throws StoreNotReady */
+export async function verifyRecording(client: ClientBase, isOn: boolean): Promise<Schema> {
+  const found = await selectSchema(client);
+  if (isOn) {
+    if (found.foreign !== null) throw new StoreNotReady(`${found.foreign} is not a table of this service`);
+    await expectRights(client, { creates: LOG });
+  } else if (found.notOwned !== null) {
+    throw new StoreNotReady(
+      `only the owner of the table ${found.notOwned} may drop its triggers, which turning the history off needs`,
+    );
+  }
+  return found;
+}
 
 /**
  * Verifies what records changes. If it is not exactly what this version creates, it is put right, and a gap is noted.
@@ -56,11 +65,8 @@ const SELECT_SCHEMA = `
  * @throws StoreNotReady, or what the driver throws
  */
 export async function prepareRecording(client: ClientBase, days: number): Promise<void> {
-  const found = await selectSchema(client);
-  if (found.foreign !== null) throw new StoreNotReady(`${found.foreign} is not a table of this service`);
+  const found = await verifyRecording(client, true);
   if (await transact(client, '', () => resume(client, found, days))) return;
-  if (found.denied !== null)
-    throw new StoreNotReady(`this user may not ${found.denied}, which the history needs`);
   await transact(client, 'lock table books in share row exclusive mode', async () => {
     // Another process may have done it meanwhile.
     const isRecorded = await resume(client, await selectSchema(client), days);
@@ -74,11 +80,7 @@ export async function prepareRecording(client: ClientBase, days: number): Promis
  * @throws StoreNotReady, or what the driver throws
  */
 export async function endRecording(client: ClientBase): Promise<void> {
-  const { schema, hasTriggers, notOwned } = await selectSchema(client);
-  if (notOwned !== null)
-    throw new StoreNotReady(
-      `only the owner of the table ${notOwned} may drop its triggers, which turning the history off needs`,
-    );
+  const { schema, hasTriggers } = await verifyRecording(client, false);
   if (hasTriggers)
     await transact(client, 'lock table books in access exclusive mode', () =>
       client.query(stopRecording(schema)),

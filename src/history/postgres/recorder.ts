@@ -200,10 +200,10 @@ function recordGap(schema: string): string {
  * service that creates something else: then changes may be missing.
  */
 export function definitionsOf(schema: string): string {
-  return `'${hash('sha1', createRecorder(schema))} ' || ${digestOfDefinitions(schema, DEFINITIONS)}`;
+  return `'${hash('sha1', createRecorder(schema))} ' || ${digestOfDefinitions(schema, LOG)}`;
 }
 
-const DEFINITIONS = {
+export const LOG = {
   prefix: 'book_history',
   tables: ['book_history', 'book_history_changes', 'book_history_note'],
   indexes: ['book_history_changes_pkey', 'book_history_by_book', 'book_history_deleted'],

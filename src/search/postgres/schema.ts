@@ -1,4 +1,5 @@
-import type { PoolClient, QueryResult } from 'pg';
+import type { ClientBase, PoolClient, QueryResult } from 'pg';
+import { expectRights } from '../../store/postgres/rights.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import {
@@ -102,6 +103,12 @@ async function selectOutdated(client: PoolClient): Promise<string | undefined> {
     `select obj_description(${queue}, 'pg_class') = ${digestOfDefinitions(schema, DEFINITIONS)} as "isIntact"`,
   );
   return rows[0]?.isIntact ? undefined : schema;
+}
+
+/** @throws StoreNotReady if there is an index, and this user may not put it right; it lists the rights that are missing */
+export async function expectIndexRights(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<Table>(SELECT_TABLE);
+  if (rows[0]?.version && !rows[0].isForeign) await expectRights(client, { creates: DEFINITIONS });
 }
 
 /** Stored as the comment of the queue. The indexes that are missing while many changes are applied are not among them. */

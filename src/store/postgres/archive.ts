@@ -13,14 +13,15 @@ import { toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { type ColumnsRow, type Query, renderPage } from './pages.ts';
 import { retry } from './pool/pool.ts';
+import { expectRights, READING_RIGHTS } from './rights.ts';
 import * as schema from './schema.ts';
 import * as sql from './sql.ts';
 
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await schema.expectUtf8(client);
+    await expectRights(client, READING_RIGHTS);
     await readState(client);
-    await schema.expectPrivileges(client, ['select']);
     await schema.expectBooks(client);
     return findCitus(client);
   });

@@ -1,37 +1,30 @@
 import type { ClientBase } from 'pg';
-import { StoreNotReady } from '../errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
+import { findCitus } from './citus/citus.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
-import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
-import { expectBooks, expectPrivileges, expectRights, expectUtf8 } from './schema.ts';
+import { readState } from './migrations.ts';
+import { expectRights, STORE_RIGHTS, type Verify } from './rights.ts';
+import { expectBooks, expectUtf8 } from './schema.ts';
 
-export async function inspectStore(conninfo: Conninfo): Promise<string> {
+export async function inspectStore(conninfo: Conninfo, verify?: Verify): Promise<string> {
   let description = '';
-  const inspect = async (connected: ClientBase) => {
-    const { relations } = await readState(connected);
+  const { client } = await connect(conninfo, async (connected) => {
     await connected.query('begin transaction read only');
-    description = await describe(connected, relations.has('books'));
-  };
-  const { client } = await connect(conninfo, inspect);
+    description = await describe(connected, verify);
+  });
   await client.end();
   return description;
 }
 
-async function describe(client: ClientBase, hasBooks: boolean): Promise<string> {
+/** Verifies what a start verifies before it changes anything. */
+async function describe(client: ClientBase, verify: Verify | undefined): Promise<string> {
   await expectUtf8(client);
-  if (!hasBooks) {
-    const { rows } = await client.query<{ mayCreate: boolean | null }>(
-      `select has_schema_privilege(current_schema(), 'create') as "mayCreate"`,
-    );
-    const mayCreate = rows[0]?.mayCreate ?? undefined;
-    if (mayCreate === undefined) throw new StoreNotReady(NO_SCHEMA);
-    if (!mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
-    return 'the PostgreSQL database has no table books yet; it will be created';
-  }
-  await expectPrivileges(client);
-  await expectRights(client);
+  await expectRights(client, STORE_RIGHTS);
+  const { relations } = await readState(client);
+  if (!relations.has('books')) return 'the PostgreSQL database has no table books yet; it will be created';
   await expectBooks(client);
+  if (!(await findCitus(client))) await verify?.(client);
   return [
     `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
     ...describeMarked(await countMarked(client)),

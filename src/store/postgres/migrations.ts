@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
-import { isReadOnly, isUnsupported, reasonOf, sqlState } from './errors.ts';
+import { reasonOf, sqlState } from './errors.ts';
 
 /** Keeps ids exact; violated when no id is left. */
 export const ID_CHECK = 'books_id_exact';
@@ -15,10 +15,8 @@ export const KEY_CONSTRAINT = 'idempotency_keys_pkey';
 /** A statement of a migration. */
 interface Step {
   readonly sql: string;
-  /** The table or index that it creates. The statement is omitted where that exists, as it may require a privilege. */
+  /** The table or index that it creates. The statement is omitted where that exists, in any schema of the search_path. */
   readonly creates?: string;
-  /** Whether the service runs without this migration, if its user may not execute it. */
-  readonly isOptional?: true;
 }
 
 /** Drops the log of a version before 0.3, with the triggers of its functions. The old cursors are then unknown. */
@@ -107,11 +105,8 @@ export async function readState(client: ClientBase, migrations = MIGRATIONS): Pr
   const { rows } = await client.query<{ name: string }>(SELECT_RELATIONS, [names]);
   const relations = new Set(rows.map(({ name }) => name));
   if (!relations.has(MIGRATIONS_TABLE)) return { version: 0, relations };
-  const version = await client.query<{ version: number }>(SELECT_VERSION).then(
-    (result) => result.rows[0]?.version ?? 0,
-    // A user who may not read it may use the existing schema.
-    (error: unknown) => (isDenied(error) ? 0 : Promise.reject(error)),
-  );
+  const { rows: records } = await client.query<{ version: number }>(SELECT_VERSION);
+  const version = records[0]?.version ?? 0;
   expectKnownVersion(version, migrations.length);
   // If the table of books was dropped, the store is empty, whatever is recorded.
   return { version: relations.has('books') ? version : 0, relations };
@@ -120,7 +115,7 @@ export async function readState(client: ClientBase, migrations = MIGRATIONS): Pr
 /**
  * Several processes may migrate at once: each migration is one transaction with its record, which only one process inserts first.
  *
- * @throws StoreNotReady when the schema is newer than this version of the service, or a required statement fails
+ * @throws StoreNotReady when the schema is newer than this version of the service, or a statement fails
  */
 export async function migrate(client: ClientBase, version: number, migrations = MIGRATIONS): Promise<void> {
   for (let next = version + 1; next <= migrations.length; next++) {
@@ -148,19 +143,6 @@ async function apply(client: ClientBase, next: number, migrations: typeof MIGRAT
   }
 }
 
-/** Whether this user may not execute a statement, or nobody may on a standby. */
-function isDenied(error: unknown): boolean {
-  return isUnsupported(error) || isReadOnly(error);
-}
-
-export const MAY_NOT_CREATE = 'there is no table books, and this user may not create one';
-export const NO_SCHEMA =
-  'the search_path names no schema that this user may use, and so there is no table books';
-
 function cannotMigrate(version: number, cause: unknown): StoreNotReady {
-  const state = version === 1 ? sqlState(cause) : undefined;
-  const reason = { '42501': MAY_NOT_CREATE, '3F000': NO_SCHEMA }[state ?? ''];
-  return new StoreNotReady(reason ?? `migration ${version} cannot be applied (${reasonOf(cause)})`, {
-    cause,
-  });
+  return new StoreNotReady(`migration ${version} cannot be applied (${reasonOf(cause)})`, { cause });
 }

@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
+import { expectRights, STORE_RIGHTS } from './rights.ts';
 
 /**
  * Creates the tables, or adopts an existing table of books unchanged.
@@ -10,14 +11,11 @@ import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
  */
 export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
   await expectUtf8(client);
+  await expectRights(client, STORE_RIGHTS);
   const { version, relations } = await readState(client, migrations);
-  const isNew = !relations.has('books');
   // An existing table is checked before anything is changed.
-  if (isNew) await migrate(client, version, migrations);
-  await expectPrivileges(client);
-  await expectRights(client);
-  await expectBooks(client);
-  if (!isNew) await migrate(client, version, migrations);
+  if (relations.has('books')) await expectBooks(client);
+  await migrate(client, version, migrations);
   await advanceIdSequence(client);
 }
 
@@ -34,27 +32,6 @@ export async function expectUtf8(client: ClientBase): Promise<void> {
 export async function expectBooks(client: ClientBase): Promise<void> {
   await expectColumns(client);
   await expectExactNumbers(client);
-}
-
-const PRIVILEGES = ['select', 'insert', 'update', 'delete'];
-
-/** Checks the privileges of this user; those on columns suffice. @throws StoreNotReady when one is missing */
-export async function expectPrivileges(client: ClientBase, privileges = PRIVILEGES): Promise<void> {
-  const missing = await query<{ privilege: string }>(
-    client,
-    `select privilege from unnest(array['${privileges.join("', '")}']) as privilege
-     where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
-       else has_any_column_privilege(to_regclass('books'), privilege) end`,
-  );
-  if (missing.length === 0) return;
-  const names = missing.map(({ privilege }) => privilege).join(', ');
-  throw new StoreNotReady(`this user may not ${names} in the table books`);
-}
-
-/** Checks what else the service needs to do: users who own the tables may. @throws StoreNotReady when this user may not */
-export async function expectRights(client: ClientBase): Promise<void> {
-  const [{ denied } = {}] = await query<{ denied?: string | null }>(client, SELECT_DENIED);
-  if (denied) throw new StoreNotReady(`this user may not ${denied}`);
 }
 
 /** Advances the id sequence past the highest id in the table; it lags where other clients insert ids. */
@@ -88,16 +65,6 @@ export const END_IF_IDLE = `set local idle_in_transaction_session_timeout = ${LO
 export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, ${HIGHEST_ID}) where ${LAG}`;
-
-/** The first right that is missing, in words. */
-const SELECT_DENIED = `
-  select case
-      when not has_table_privilege(books, 'trigger') then 'create triggers on the table books'
-      when not has_sequence_privilege(${ID_SEQUENCE}, 'update') then 'set the sequence of the ids of the table books'
-      when to_regclass('idempotency_keys') is null and not has_schema_privilege(current_schema(), 'create')
-        then 'create tables in the schema ' || current_schema()
-    end as denied
-  from (select to_regclass('books') as books) as of_books`;
 
 async function expectColumns(client: ClientBase): Promise<void> {
   const [table] = await query<{ isTable: boolean }>(
