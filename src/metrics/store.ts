@@ -29,21 +29,21 @@ export class StoreMetrics {
     const pools = this.#pools;
     const registers = [registry];
     this.#durations = new Histogram({
-      name: 'bookkeeping_store_trip_duration_seconds',
+      name: 'bookkeeping_store_batch_duration_seconds',
       help: 'Duration of batches of concurrent calls to the store.',
       labelNames: OPERATION_LABELS,
       buckets: DURATION_BOUNDS,
       registers,
     });
     this.#sizes = new Histogram({
-      name: 'bookkeeping_store_trip_calls',
+      name: 'bookkeeping_store_batch_calls',
       help: 'Number of calls in a batch.',
       labelNames: OPERATION_LABELS,
       buckets: SIZE_BOUNDS,
       registers,
     });
     this.#failures = new Counter({
-      name: 'bookkeeping_store_trip_failures_total',
+      name: 'bookkeeping_store_batch_failures_total',
       help: 'Batches that failed.',
       labelNames: OPERATION_LABELS,
       registers,

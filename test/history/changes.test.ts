@@ -167,7 +167,7 @@ for (const engine of engines) {
         return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
       };
       const reads = () =>
-        metric(`bookkeeping_store_trip_duration_seconds_count[{].*operation="changes".*[}]`);
+        metric(`bookkeeping_store_batch_duration_seconds_count[{].*operation="changes".*[}]`);
       const waiting = await Promise.all([1, 2].map(() => Connection.open(service)));
       for (const connection of waiting)
         await connection.send(request(`GET ${next}&wait=60`, [service.authorization]));

@@ -17,7 +17,7 @@ import {
 const BOOK = JSON.stringify({ title: TITLE });
 const REQUESTS = 'bookkeeping_http_requests_total';
 const DURATIONS = 'bookkeeping_http_request_duration_seconds_count';
-const BATCH_CALLS = 'bookkeeping_store_trip_calls';
+const BATCH_CALLS = 'bookkeeping_store_batch_calls';
 
 describe('GET /metrics', () => {
   for (const engine of ['SQLite', 'PostgreSQL'] as const) {
@@ -52,7 +52,7 @@ describe('GET /metrics', () => {
       assert.equal(sumOf(metrics, `${BATCH_CALLS}_sum`, { operation: find }), 515);
       assert.equal(sumOf(metrics, `${BATCH_CALLS}_sum`, { operation: create }), 50);
       assert.ok(sumOf(metrics, `${BATCH_CALLS}_count`, { operation: find }) <= 515);
-      assert.equal(sumOf(metrics, 'bookkeeping_store_trip_failures_total'), 0);
+      assert.equal(sumOf(metrics, 'bookkeeping_store_batch_failures_total'), 0);
       assert.equal(sumOf(metrics, 'bookkeeping_store_waiting_calls'), 0);
       assert.equal(sumOf(metrics, 'bookkeeping_token_cache_total', { result: 'miss' }), 1);
       assert.equal(sumOf(metrics, 'bookkeeping_token_cache_total', { result: 'hit' }), 567);
