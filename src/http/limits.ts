@@ -7,7 +7,7 @@ export interface HttpLimits {
   readonly bodyBytesAtOnce: number;
   /** The same for bodies of `POST /token`: a stranger can fill this memory, and affects no body behind a token. */
   readonly loginBytesAtOnce: number;
-  /** The memory of all lists and long books that clients have not read yet; a further one is rejected. */
+  /** The memory of all long responses that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
   /** The pipelined requests of all connections that wait for their turn, each of which takes some 3 KB; a further one is rejected. */
   readonly waitingRequests: number;

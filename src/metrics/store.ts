@@ -50,7 +50,7 @@ export class StoreMetrics {
     });
     this.#parts = new Gauge({
       name: 'bookkeeping_store_failed_parts',
-      help: '1 for a part of the store that has failed, so that the store uses a fallback; otherwise 0.',
+      help: '1 for a part of the store that has failed, such as the search index; otherwise 0.',
       labelNames: ['engine', 'part'],
       registers,
     });

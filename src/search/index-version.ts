@@ -6,8 +6,8 @@ export function indexVersion(schema: number): string {
 }
 
 /**
- * Compares versions; undefined is before all. The newest version that has searched a store has its index, and older ones search
- * without it: if two replaced the index of each other, neither would ever be complete.
+ * Compares versions; undefined is before all. The newest version that has searched a store has its index, and searches of older
+ * ones are 503: if two replaced the index of each other, neither would ever be complete.
  *
  * @returns a positive number when the second one is newer
  */

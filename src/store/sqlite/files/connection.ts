@@ -117,16 +117,15 @@ export async function transact<Result>(database: DatabaseSync, operation: () => 
 /**
  * Disables automatic checkpoints, whose failures SQLite does not report.
  *
- * @param schema the file whose WAL is watched: the main one, or an attached one
  * @returns a function that runs a checkpoint if the WAL has grown; it throws when a sync fails
  */
-export function takeOverCheckpoints(database: DatabaseSync, schema = 'main'): () => void {
+export function takeOverCheckpoints(database: DatabaseSync): () => void {
   database.exec('pragma wal_autocheckpoint = 0');
-  const selectExtent = database.prepare(`pragma ${schema}.wal_checkpoint(noop)`);
+  const selectExtent = database.prepare('pragma main.wal_checkpoint(noop)');
   return () => {
     try {
       const { log, checkpointed } = selectExtent.get() as { log: number; checkpointed: number };
-      if (log - checkpointed >= WAL_PAGES_MAX) database.exec(`pragma ${schema}.wal_checkpoint(passive)`);
+      if (log - checkpointed >= WAL_PAGES_MAX) database.exec('pragma main.wal_checkpoint(passive)');
     } catch (error) {
       if (isSyncFailure(error)) throw error;
     }

@@ -176,7 +176,7 @@ export async function serveRequests<Request, Response>(
 const MEMORY_LIMITS = {
   /** A thread allocates little at a time, and keeps garbage up to this size. */
   maxYoungGenerationSizeMb: 8,
-  /** Several times the text of a batch of long books; the default lets threads exceed the memory of a small container. */
+  /** Several times the texts of a batch; the default lets threads exceed the memory of a small container. */
   maxOldGenerationSizeMb: 64,
 };
 
