@@ -112,7 +112,8 @@ for (const engine of engines) {
       test(`${what} gets a column by a further migration, which is applied once and recorded`, async () => {
         await using address = await engine.createAddress();
         await prepare(address.dbUrl);
-        await Promise.all(Array.from({ length: 5 }, () => addLanguage(address.dbUrl)));
+        using _ = furtherMigration();
+        await Promise.all(Array.from({ length: 5 }, () => prepareSchemaAt(address.dbUrl)));
         const records = await query(address.dbUrl, RECORDS);
         assert.deepEqual(
           records.map(({ version }) => version),
@@ -122,7 +123,7 @@ for (const engine of engines) {
           address.dbUrl,
           "insert into books (title, author, year) values ('Dune', 'Frank Herbert', 1965)",
         );
-        await addLanguage(address.dbUrl);
+        await prepareSchemaAt(address.dbUrl);
         const [book] = await query(address.dbUrl, 'select language from books');
         assert.equal(book?.language, 'en');
         assert.deepEqual(await query(address.dbUrl, RECORDS), records);
@@ -165,17 +166,25 @@ for (const engine of engines) {
 
 const ADD_LANGUAGE = "alter table books add column language text not null default 'en'";
 
-/** Prepares the schema of a version of the service with a further migration. */
-async function addLanguage(dbUrl: string): Promise<void> {
+/** Makes this a version of the service with a further migration, until disposed. */
+function furtherMigration(): Disposable {
+  const all = [SQLITE_MIGRATIONS as string[], POSTGRES_MIGRATIONS as { sql: string }[][]] as const;
+  all[0].push(ADD_LANGUAGE);
+  all[1].push([{ sql: ADD_LANGUAGE }]);
+  return { [Symbol.dispose]: () => all.forEach((migrations) => void migrations.pop()) };
+}
+
+/** Prepares the schema. */
+async function prepareSchemaAt(dbUrl: string): Promise<void> {
   if (dbUrl.startsWith('sqlite:')) {
     const database = await openConnection(dbUrl.slice('sqlite:'.length));
-    await transact(database, () => sqlite.prepareSchema(database, [...SQLITE_MIGRATIONS, ADD_LANGUAGE]));
+    await transact(database, () => sqlite.prepareSchema(database));
     database.close();
     return;
   }
   const client = new Client(dbUrl);
   await client.connect();
-  await postgres.prepareSchema(client, [...POSTGRES_MIGRATIONS, [{ sql: ADD_LANGUAGE }]]);
+  await postgres.prepareSchema(client);
   await client.end();
 }
 

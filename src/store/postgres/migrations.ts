@@ -100,14 +100,14 @@ interface State {
   readonly relations: ReadonlySet<string>;
 }
 
-export async function readState(client: ClientBase, migrations = MIGRATIONS): Promise<State> {
-  const names = [MIGRATIONS_TABLE, ...migrations.flat().flatMap(({ creates = [] }) => creates)];
+export async function readState(client: ClientBase): Promise<State> {
+  const names = [MIGRATIONS_TABLE, ...MIGRATIONS.flat().flatMap(({ creates = [] }) => creates)];
   const { rows } = await client.query<{ name: string }>(SELECT_RELATIONS, [names]);
   const relations = new Set(rows.map(({ name }) => name));
   if (!relations.has(MIGRATIONS_TABLE)) return { version: 0, relations };
   const { rows: records } = await client.query<{ version: number }>(SELECT_VERSION);
   const version = records[0]?.version ?? 0;
-  expectKnownVersion(version, migrations.length);
+  expectKnownVersion(version, MIGRATIONS.length);
   // If the table of books was dropped, the store is empty, whatever is recorded.
   return { version: relations.has('books') ? version : 0, relations };
 }
@@ -117,18 +117,18 @@ export async function readState(client: ClientBase, migrations = MIGRATIONS): Pr
  *
  * @throws StoreNotReady when the schema is newer than this version of the service, or a statement fails
  */
-export async function migrate(client: ClientBase, version: number, migrations = MIGRATIONS): Promise<void> {
-  for (let next = version + 1; next <= migrations.length; next++) {
-    await apply(client, next, migrations);
+export async function migrate(client: ClientBase, version: number): Promise<void> {
+  for (let next = version + 1; next <= MIGRATIONS.length; next++) {
+    await apply(client, next);
   }
 }
 
-async function apply(client: ClientBase, next: number, migrations: typeof MIGRATIONS): Promise<void> {
+async function apply(client: ClientBase, next: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const { version, relations } = await readState(client, migrations);
+    const { version, relations } = await readState(client);
     if (version >= next) return;
     const isMissing = ({ creates = '' }: Step) => !relations.has(creates);
-    const statements = (migrations[next - 1] ?? []).filter(isMissing);
+    const statements = (MIGRATIONS[next - 1] ?? []).filter(isMissing);
     const outdated = relations.has(MIGRATIONS_TABLE) && !relations.has('books') ? [DELETE_RECORDS] : [];
     const records = [RECORD_TABLE].filter(isMissing);
     records.push({ sql: `insert into ${MIGRATIONS_TABLE} (version) values (${next})` });

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
-import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
+import { CHECKS, migrate, readState } from './migrations.ts';
 import { expectRights, STORE_RIGHTS } from './rights.ts';
 
 /**
@@ -9,13 +9,13 @@ import { expectRights, STORE_RIGHTS } from './rights.ts';
  *
  * @throws StoreNotReady when this is impossible
  */
-export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
+export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectUtf8(client);
   await expectRights(client, STORE_RIGHTS);
-  const { version, relations } = await readState(client, migrations);
+  const { version, relations } = await readState(client);
   // An existing table is checked before anything is changed.
   if (relations.has('books')) await expectBooks(client);
-  await migrate(client, version, migrations);
+  await migrate(client, version);
   await advanceIdSequence(client);
 }
 

@@ -51,15 +51,15 @@ const RECORD_TABLE = `
 `;
 
 /** Applies and records the missing migrations. Call it in a write transaction, which also excludes other processes. */
-export function migrate(database: DatabaseSync, migrations = MIGRATIONS): void {
-  const recorded = readVersion(database, migrations);
+export function migrate(database: DatabaseSync): void {
+  const recorded = readVersion(database);
   // If the table of books was dropped, all migrations are applied again, except the one that empties the log: it may have the books.
   const version = hasTable(database, 'books') ? recorded : 0;
-  if (version === migrations.length) return;
+  if (version === MIGRATIONS.length) return;
   database.exec(RECORD_TABLE);
   database.prepare(`delete from ${MIGRATIONS_TABLE} where version > ?`).run(version);
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
-  for (const [index, migration] of migrations.entries()) {
+  for (const [index, migration] of MIGRATIONS.entries()) {
     if (index < version) continue;
     if (migration !== BEGIN_LOG_ANEW || index >= recorded) database.exec(migration);
     record.run(index + 1);
@@ -67,10 +67,10 @@ export function migrate(database: DatabaseSync, migrations = MIGRATIONS): void {
 }
 
 /** The version of the schema, or 0. @throws StoreNotReady when it is newer than this version of the service */
-export function readVersion(database: DatabaseSync, migrations = MIGRATIONS): number {
+export function readVersion(database: DatabaseSync): number {
   if (!hasTable(database, MIGRATIONS_TABLE)) return 0;
   const { version } = database.prepare(SELECT_VERSION).get() as { version: number };
-  expectKnownVersion(version, migrations.length);
+  expectKnownVersion(version, MIGRATIONS.length);
   return version;
 }
 

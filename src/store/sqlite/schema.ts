@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { dropBrokenChangeLog } from './change-log.ts';
-import { hasTable, MIGRATIONS, migrate, readVersion } from './migrations.ts';
+import { hasTable, migrate, readVersion } from './migrations.ts';
 
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
-export function prepareSchema(database: DatabaseSync, migrations = MIGRATIONS): void {
-  migrate(database, migrations);
+export function prepareSchema(database: DatabaseSync): void {
+  migrate(database);
   dropBrokenChangeLog(database);
   if (hasOwnTable(database)) return;
   // A temporary trigger keeps ids exact without a change to the table.
