@@ -4,6 +4,7 @@ import { UPDATED_BYTES_MAX } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import type { LogPlace } from '../../store/log-position.ts';
 import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
+import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type {
   BookHistory,
@@ -45,7 +46,6 @@ export type Restored = Awaited<ReturnType<BookHistory['restore'] | BookHistory['
  */
 export class ChangeReader {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -148,9 +148,7 @@ export class ChangeReader {
   }
 
   #prepare(sql: string): StatementSync {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+    return prepareOnce(this.#database, sql);
   }
 }
 

@@ -3,6 +3,7 @@ import { faultOfFollower, type LogPosition } from '../../store/log-position.ts';
 import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { isBusy, isNotOpened } from '../../store/sqlite/errors.ts';
 import { hasTable } from '../../store/sqlite/migrations.ts';
+import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { IndexBehind } from '../index-wait.ts';
 import { IndexFile } from './index-file.ts';
 import { type IndexState, SELECT_STATE, VERSION } from './schema.ts';
@@ -26,7 +27,6 @@ export class BehindTarget extends IndexBehind {
  */
 export class IndexReader {
   readonly #store: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
   #file: IndexFile | undefined;
   #selectState: StatementSync | undefined;
 
@@ -96,8 +96,6 @@ export class IndexReader {
   }
 
   #prepare(sql: string): StatementSync {
-    const statement = this.#statements.get(sql) ?? this.#store.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+    return prepareOnce(this.#store, sql);
   }
 }

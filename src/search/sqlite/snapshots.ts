@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogPosition } from '../../store/log-position.ts';
 import { toUtf8 } from '../../store/sqlite/book-statement.ts';
 import { isUnusable, toStoreError } from '../../store/sqlite/errors.ts';
+import { forgetStatements, prepareOnce } from '../../store/sqlite/prepared.ts';
 import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
 import type { BookQuery, SearchPage } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
@@ -11,8 +12,6 @@ import type { Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
 import { IndexReader } from './index-reader.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
-
-const STATEMENTS_MAX = 100;
 
 /** A search has found the index damaged. */
 export class IndexDamaged extends Error {}
@@ -37,7 +36,6 @@ export class SqliteSnapshots implements Snapshots {
       if (!needsIndex) this.#store.exec('begin');
       return await search(snapshot);
     } catch (error) {
-      // A statement that failed during iteration would fail once more.
       snapshot?.forgetStatements();
       if (!needsIndex || !isUnusable(error)) throw toStoreError(error);
       this.#index.close();
@@ -52,8 +50,6 @@ export class SqliteSnapshots implements Snapshots {
     this.#store.close();
   }
 }
-
-const statementsOf = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 
 /** The books of one moment, in the index or in the store. */
 class SqliteSnapshot implements Snapshot {
@@ -90,16 +86,11 @@ class SqliteSnapshot implements Snapshot {
   }
 
   forgetStatements(): void {
-    statementsOf.delete(this.#database);
+    forgetStatements(this.#database);
   }
 
   #prepare(sql: string): StatementSync {
-    let statements = statementsOf.get(this.#database);
-    if (!statements || statements.size >= STATEMENTS_MAX) statements = new Map();
-    statementsOf.set(this.#database, statements);
-    const statement = statements.get(sql) ?? this.#database.prepare(sql);
-    statements.set(sql, statement);
-    return statement;
+    return prepareOnce(this.#database, sql);
   }
 }
 
