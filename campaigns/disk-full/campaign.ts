@@ -9,15 +9,17 @@ import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { newFields } from '../clients.ts';
 import type { Call, Outcome } from '../journal.ts';
 import { Mount } from '../mount.ts';
+import { LINUX, MOUNTS, ROOT } from '../needs.ts';
 import { Random } from '../random.ts';
 import { Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
   summary:
     'the disk is full under 16 writing clients: reads succeed, writes get 503, and succeed again once there is space',
-  needs: 'Linux and root',
-  rounds: [30],
+  needs: [LINUX, ROOT, MOUNTS],
   engines: ['SQLite'],
+  full: { rounds: [60] },
+  short: { rounds: [2] },
   run,
 };
 
