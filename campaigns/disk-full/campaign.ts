@@ -18,8 +18,8 @@ export const campaign: Campaign = {
     'the disk is full under 16 writing clients: reads succeed, writes get 503, and succeed again once there is space',
   needs: [LINUX, ROOT, MOUNTS],
   engines: ['SQLite'],
-  // Each takes about 1.1 MB of the disk.
-  full: { rounds: [40] },
+  // Each leaves about 2 MB of books, history and index on the disk.
+  full: { rounds: [30] },
   short: { rounds: [2] },
   run,
 };
@@ -37,7 +37,7 @@ const RECOVERY_MS_MAX = 1_000;
 async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using folder = await createFolder();
   const path = join(folder.path, 'disk');
-  await using disk = await Mount.create(path, '-t', 'tmpfs', '-o', 'size=64m', 'tmpfs');
+  await using disk = await Mount.create(path, '-t', 'tmpfs', '-o', 'size=256m', 'tmpfs');
   const ballast = join(disk.path, 'ballast');
   await using trial = await Trial.open({ dbUrl: `sqlite:${join(disk.path, 'books.db')}`, seed });
   const random = new Random(seed);
