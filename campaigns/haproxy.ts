@@ -57,9 +57,9 @@ export class Haproxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** Resolves when this many servers are UP. */
+  /** Resolves when this many servers are UP, and all have been checked: until then each counts as UP. */
   async ready(count: number): Promise<void> {
-    while ((await this.#countReady()) < count) {
+    while (!(await this.#isReady(count))) {
       if (this.#process.exitCode !== null || this.#process.pid === undefined)
         throw new Error(`HAProxy has exited: ${this.#stderr}`);
       await sleep(20);
@@ -73,16 +73,22 @@ export class Haproxy implements AsyncDisposable {
     await isClosed;
   }
 
-  async #countReady(): Promise<number> {
+  async #isReady(count: number): Promise<boolean> {
     const socket = connect(this.#socket);
     socket.on('error', () => {});
     socket.write('show stat\n');
     const response = await text(socket).catch(() => '');
     const [heading = '', ...lines] = response.replace(/^# /, '').split('\n');
-    const [name, status] = ['svname', 'status'].map((column) => heading.split(',').indexOf(column));
+    const [name = 0, status = 0, check = 0] = ['svname', 'status', 'check_status'].map((column) =>
+      heading.split(',').indexOf(column),
+    );
     const servers = lines
       .map((line) => line.split(','))
-      .filter((cells) => /^(one|two|three)$/.test(cells[name ?? 0] ?? ''));
-    return servers.filter((cells) => cells[status ?? 0] === 'UP').length;
+      .filter((cells) => /^(one|two|three)$/.test(cells[name] ?? ''));
+    // Between two states it is `UP 1/2`.
+    const isChecked = servers.every(
+      (cells) => cells[check] !== 'INI' && /^(UP|DOWN)$/.test(cells[status] ?? ''),
+    );
+    return isChecked && servers.filter((cells) => cells[status] === 'UP').length >= count;
   }
 }

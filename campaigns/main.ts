@@ -1,74 +1,68 @@
-import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { globalSetup, globalTeardown } from '../testkit/global-setup.ts';
-import type { Campaign, EngineName, Figures } from './campaign.ts';
+import { globalTeardown, shareCluster } from '../testkit/global-setup.ts';
+import type { EngineName } from './campaign.ts';
+import { listNames, load, loadAll, type Named } from './list.ts';
+import { findMissing } from './needs.ts';
+import { runAll } from './run-all.ts';
+import { type RunOptions, runCampaign } from './run-campaign.ts';
 
-/** Runs a campaign at full length: `npm run campaign -- NAME`. */
+/** Runs a campaign, or all: `npm run campaign -- NAME`, `npm run campaign -- --all --short`. */
 
 const ENGINES: Readonly<Record<string, EngineName>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
+/** @returns the exit code */
 async function main(args: string[]): Promise<number> {
-  const options = readOptions(args);
-  if (!options) {
-    console.log(helpAbout(await Promise.all(listNames().map(load))));
+  const { name, isAll, ...options } = readOptions(args);
+  if (isAll) return await withCluster(async () => await runAll(await loadAll(), options));
+  if (name === undefined) {
+    console.log(helpAbout(await loadAll()));
     return 0;
   }
-  if (!listNames().includes(options.name))
-    throw new UsageError(`there is no campaign ${options.name} (--help lists them)`);
-  const { campaign } = await load(options.name);
+  if (!listNames().includes(name)) throw new UsageError(`there is no campaign ${name} (--help lists them)`);
+  const named = await load(name);
+  const missing = await findMissing(named.campaign.needs, options.cluster?.url);
+  if (missing.length > 0) throw new UsageError(`${name} needs ${missing.join(', ')}`);
+  return await withCluster(async () => await runCampaign(named, options));
+}
 
+/** Runs campaigns with a PostgreSQL server, which is that of the process that runs all of them. */
+async function withCluster(run: () => Promise<boolean>): Promise<number> {
+  if (process.env[IS_SHARED] !== undefined) return (await run()) ? 0 : 1;
   const { TMPDIR = tmpdir() } = process.env;
-  await globalSetup();
+  await shareCluster();
   // Campaigns are about what is on the disk, and their limits of memory are not for files.
   process.env.TMPDIR = TMPDIR;
+  process.env[IS_SHARED] = 'yes';
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   try {
-    return await runOnEngines(options, campaign);
+    return (await run()) ? 0 : 1;
   } finally {
     await globalTeardown();
   }
 }
 
-/** @returns the exit code: 1 when the campaign found a violation */
-async function runOnEngines(
-  { name, rounds, seed, engine, cluster }: Options,
-  campaign: Campaign,
-): Promise<number> {
-  for (const [index, candidate] of campaign.engines.entries()) {
-    if (engine && candidate !== engine) continue;
-    const started = performance.now();
-    const report = (line: string): void => {
-      const seconds = Math.round((performance.now() - started) / 1_000);
-      console.log(`${String(seconds).padStart(6)} s  ${line}`);
-    };
-    const count = rounds ?? campaign.rounds[index] ?? 1;
-    console.log(`${name} on ${candidate}: ${count} rounds, seed ${seed}`);
-    try {
-      const figures = await campaign.run({ engine: candidate, rounds: count, seed, cluster, report });
-      console.log(tableOf({ ...figures, seconds: Math.round((performance.now() - started) / 1_000) }));
-    } catch (error) {
-      console.error(`${name} on ${candidate} failed (seed ${seed})`);
-      // What went wrong first; clients that are stopped afterwards report the same once more.
-      console.error(error instanceof SuppressedError ? error.suppressed : error);
-      return 1;
-    }
-  }
-  return 0;
+/** The variable by which a process knows that another has started the server. */
+const IS_SHARED = 'CAMPAIGN_HAS_CLUSTER';
+
+interface Options extends RunOptions {
+  /** Undefined for --help, or when no campaign is given. */
+  readonly name: string | undefined;
+  readonly isAll: boolean;
 }
 
-type Options = NonNullable<ReturnType<typeof readOptions>>;
-
-/** @returns undefined for --help, or when no campaign is given */
-function readOptions(args: string[]) {
+function readOptions(args: string[]): Options {
   const { values, positionals } = parse(args);
-  const { help, rounds, seed, engine, url, stop, start } = values;
+  const { help, all: isAll = false, short: isShort = false, rounds, seed, engine, url, stop, start } = values;
   const [name, ...rest] = positionals;
-  if (help || name === undefined) return undefined;
   if (rest.length > 0) throw new UsageError('give one campaign at a time');
+  if (isAll && (name ?? rounds ?? engine) !== undefined)
+    throw new UsageError('--all runs each campaign with its own rounds on its own engines');
   if (engine !== undefined && !(engine in ENGINES)) throw new UsageError('--engine takes sqlite or postgres');
   return {
-    name,
+    name: help ? undefined : name,
+    isAll: isAll && !help,
+    isShort,
     rounds: readCount('rounds', rounds),
     seed: readCount('seed', seed) ?? Math.floor(Math.random() * 1e9),
     engine: ENGINES[engine ?? ''],
@@ -78,10 +72,15 @@ function readOptions(args: string[]) {
 
 function parse(args: string[]) {
   const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
   const help = { type: 'boolean', short: 'h' } as const;
-  const options = { rounds: text, seed: text, engine: text, url: text, stop: text, start: text, help };
+  const values = { rounds: text, seed: text, engine: text, url: text, stop: text, start: text };
   try {
-    return parseArgs({ args, allowPositionals: true, options });
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { ...values, all: flag, short: flag, help },
+    });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -93,35 +92,20 @@ function readCount(name: string, text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** The names of the campaigns, which are those of the folders. */
-function listNames(): string[] {
-  const entries = readdirSync(import.meta.dirname, { withFileTypes: true });
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  return folders.toSorted((one, other) => one.localeCompare(other));
-}
-
-interface Named {
-  readonly name: string;
-  readonly campaign: Campaign;
-}
-
-async function load(name: string): Promise<Named> {
-  const { campaign } = (await import(join(import.meta.dirname, name, 'campaign.ts'))) as {
-    campaign: Campaign;
-  };
-  return { name, campaign };
-}
-
 function helpAbout(campaigns: readonly Named[]): string {
-  const lines = campaigns.map(({ name, campaign: { summary, needs, engines, rounds } }) => {
-    const forms = engines.map((engine, index) => `${engine} ${rounds[index] ?? 1}`).join(', ');
-    const requirements = needs === undefined ? '' : `; needs ${needs}`;
+  const lines = campaigns.map(({ name, campaign: { summary, needs = [], engines, full } }) => {
+    const forms = engines.map((engine, index) => `${engine} ${full.rounds[index] ?? 1}`).join(', ');
+    const requirements = needs.length === 0 ? '' : `; needs ${needs.map((need) => need.name).join(', ')}`;
     return `  ${name.padEnd(14)}${summary}\n${' '.repeat(16)}rounds: ${forms}${requirements}`;
   });
   return `Runs the service under faults, load or attacks, and checks every response and the stored books.
 
-  npm run campaign -- NAME [--rounds N] [--engine sqlite|postgres] [--seed N] [--url URL --stop COMMAND --start COMMAND]
+  npm run campaign -- NAME [--short] [--rounds N] [--engine sqlite|postgres] [--seed N]
+  npm run campaign -- --all [--short]
 
+  --all      runs all campaigns, one after another, and skips those that need something that is missing here
+  --short    runs the short form, of two minutes at most. A full run takes up to five minutes an engine, and writes its
+             figures into docs/testing.md
   --rounds   the number of rounds (default: see below)
   --engine   runs it on this engine only (default: on each that is listed)
   --seed     the seed of all random numbers, to repeat a run (default: a random one, which is printed)
@@ -130,20 +114,14 @@ function helpAbout(campaigns: readonly Named[]): string {
   --start
   --help     prints this text
 
-It starts the service and PostgreSQL itself. Campaigns:
+It starts the service and PostgreSQL itself. Campaigns, with the rounds of a full run:
 
 ${lines.join('\n')}
 
-Exit code: 0 without violations, 1 at the first violation, 2 on wrong usage.`;
+Exit code: 0 without violations, 1 with one, 2 on wrong usage, or if a campaign needs something that is missing.`;
 }
 
-function tableOf(figures: Figures): string {
-  return Object.entries(figures)
-    .map(([name, value]) => `  ${name.padEnd(44)} ${String(value)}`)
-    .join('\n');
-}
-
-/** An invalid command line. */
+/** An invalid command line, or a machine on which the campaign cannot run. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }

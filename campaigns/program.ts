@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { access, chown, constants, mkdtemp, readFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { type Janitor, startJanitor } from '../testkit/cluster-janitor.ts';
 import { run } from '../testkit/run-program.ts';
 
@@ -11,19 +11,6 @@ import { run } from '../testkit/run-program.ts';
 const USER = 'postgres';
 
 const isRoot = process.getuid?.() === 0;
-
-/** @returns those of these programs that are not in the folders */
-export async function missingPrograms(
-  names: readonly string[],
-  folders: readonly string[] = (process.env.PATH ?? '').split(delimiter),
-): Promise<string[]> {
-  const missing: string[] = [];
-  for (const name of names) {
-    const files = folders.map((folder) => access(join(folder, name), constants.X_OK));
-    await Promise.any(files).catch(() => missing.push(name));
-  }
-  return missing;
-}
 
 /** A temporary folder of {@link USER}. A janitor deletes it, and ends a PostgreSQL server with its data there. */
 export async function createProgramFolder(): Promise<{ folder: string; janitor: Janitor }> {

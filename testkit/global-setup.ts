@@ -11,6 +11,17 @@ const BROWSER_START_MS = 60_000;
 
 /** Starts the PostgreSQL server of `createDatabase` and the browser of `TestBrowser`, which all test files of a run share. */
 export async function globalSetup(): Promise<void> {
+  await shareCluster();
+  try {
+    browser = await startBrowserServer(BROWSER_START_MS);
+    process.env.TEST_BROWSER_URL = browser.wsEndpoint();
+  } catch (error) {
+    process.env.TEST_BROWSER_REASON = (error as Error).message;
+  }
+}
+
+/** Starts the PostgreSQL server of `createDatabase`, which the processes of a run share; {@link globalTeardown} deletes it. */
+export async function shareCluster(): Promise<void> {
   const memoryDisk = findMemoryDisk();
   if (memoryDisk !== undefined) process.env.TMPDIR = memoryDisk;
   try {
@@ -24,12 +35,6 @@ export async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/compiled');
   process.env.TEST_POSTGRES_URL = cluster.url;
   process.env.TEST_POSTGRES_PROGRAMS = cluster.programs;
-  try {
-    browser = await startBrowserServer(BROWSER_START_MS);
-    process.env.TEST_BROWSER_URL = browser.wsEndpoint();
-  } catch (error) {
-    process.env.TEST_BROWSER_REASON = (error as Error).message;
-  }
 }
 
 /** Deletes the server, and closes the browser. An interrupted run calls this more than once. */

@@ -8,20 +8,21 @@ import { checkRule } from '../../conformance/run.ts';
 import { Service } from '../../conformance/service.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, USERNAME } from '../../testkit/service.ts';
-import type { Campaign, CampaignOptions, ClusterOptions, Figures } from '../campaign.ts';
+import type { Campaign, CampaignOptions, ClusterOptions, Figures, Form } from '../campaign.ts';
 import { listBooks } from '../clients.ts';
+import { CLUSTER } from '../needs.ts';
 import { Creators } from '../retries/creators.ts';
 import { Trial } from '../trial.ts';
 import { checkAdditions } from './additions.ts';
-import { measure, type RateOptions } from './rates.ts';
 
-export const campaign: Campaign = {
+export const campaign: Campaign<DistributedForm> = {
   summary:
-    'the contract, the additions and rates on a Citus cluster, and a worker that stops and returns under 16 clients of two copies, in every round',
-  needs: 'a Citus cluster: --url, and --stop and --start for its worker',
-  rounds: [10],
+    'the contract and the additions on a Citus cluster, and a worker that stops and returns under 16 clients of two copies, in every round',
+  needs: [CLUSTER],
   engines: ['PostgreSQL'],
-  run: (options) => runDistributed(options, { additions: 2_000, ms: 5_000, rounds: 3, books: 100_000 }),
+  full: { rounds: [10], additions: 2_000 },
+  short: { rounds: [1], additions: 300 },
+  run: runDistributed,
 };
 
 /** The minimum of acknowledged writes before the worker stops, and after it has returned. */
@@ -32,17 +33,16 @@ const CREATORS = 8;
 /** How long the worker is down. */
 const DOWN_MS = 2_000;
 
-/** The extent of its parts. */
-interface Extent extends RateOptions {
+interface DistributedForm extends Form {
   /** The number of books that the additions use. */
   readonly additions: number;
 }
 
 async function runDistributed(
   { rounds, seed, report, cluster }: CampaignOptions,
-  extent: Extent,
+  { additions }: DistributedForm,
 ): Promise<Figures> {
-  if (!cluster) throw new Error('give the address of a cluster: --url postgres://…');
+  assert.ok(cluster);
   const { url } = cluster;
   await using trial = await Trial.open({ dbUrl: url, seed });
   await trial.start();
@@ -66,13 +66,15 @@ async function runDistributed(
     if (result.outcome === 'pass') figures.rules = (figures.rules ?? 0) + 1;
   }
   report(`${figures.rules} rules pass`);
-  figures['requests of the additions'] = await checkAdditions(service, extent.additions);
+  figures['requests of the additions'] = await checkAdditions(service, additions);
   report('the additions work');
   await service.deleteBooks();
 
   if (cluster.stop !== undefined)
     Object.assign(figures, await stopWorkers(trial, cluster, { rounds, seed, report }));
-  return { ...figures, ...trial.writes, ...(await measure(trial, url, extent)) };
+  // The next run needs an empty table.
+  await service.deleteBooks();
+  return { ...figures, ...trial.writes };
 }
 
 /** Distributes the table of books, unless it is. @param restart restarts the service */

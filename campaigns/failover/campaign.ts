@@ -3,20 +3,20 @@ import { createDatabase, startCluster } from '../../testkit/postgres.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { addStandby } from '../../testkit/standby.ts';
 import { withPort } from '../../testkit/with-port.ts';
-import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { describeWaits } from '../outage/campaign.ts';
-import { runOutage } from '../outage/run-outage.ts';
+import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
+import { describeWaits, runOutage } from '../outage/run-outage.ts';
 import { Trial } from '../trial.ts';
 
-export const campaign: Campaign = {
+export const campaign: Campaign<FailoverForm> = {
   summary:
     'the primary of a synchronously replicated PostgreSQL is killed or freezes, and its standby promoted at the same address, under 16 clients',
-  rounds: [10],
   engines: ['PostgreSQL'],
-  run: (options) => failOver(options, { writingMsMax: 5_000 }),
+  full: { rounds: [20], writingMsMax: 5_000 },
+  short: { rounds: [2], writingMsMax: Number.POSITIVE_INFINITY },
+  run: failOver,
 };
 
-interface FailOverOptions {
+interface FailoverForm extends Form {
   /** The time limit from the promotion to the first acknowledged write. */
   readonly writingMsMax: number;
 }
@@ -25,9 +25,9 @@ interface FailOverOptions {
  * In every round adds a synchronous standby, then kills or freezes the primary. A frozen one keeps its connections, and the
  * kernel accepts new ones, but it never responds.
  */
-export async function failOver(
+async function failOver(
   { rounds, seed, report }: CampaignOptions,
-  { writingMsMax }: FailOverOptions,
+  { writingMsMax }: FailoverForm,
 ): Promise<Figures> {
   await using servers = new AsyncDisposableStack();
   let primary = servers.use(await startCluster());

@@ -8,23 +8,23 @@ import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, SECRET } from '../../testkit/service.ts';
 import { ServiceProcess, type Variables } from '../../testkit/service-process.ts';
 import { query } from '../../testkit/sql.ts';
-import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
 import { add } from '../figures.ts';
 import { Random } from '../random.ts';
 import { Follower, KINDS } from './follower.ts';
 import { openStore } from './store.ts';
 import { Writers, writeDirectly } from './writers.ts';
 
-export const campaign: Campaign = {
+export const campaign: Campaign<FollowForm> = {
   summary:
     'SIGKILL of the service and of followers, crashes, failovers and older files of PostgreSQL under writers; the replica of each follower must equal the table',
-  rounds: [200, 200],
   engines: ['SQLite', 'PostgreSQL'],
-  run: (options) => run(options, { roundMs: 1_500 }),
+  full: { rounds: [80, 40], roundMs: 1_500 },
+  short: { rounds: [1, 1], roundMs: 500 },
+  run,
 };
 
-/** How to run the campaign. */
-interface FollowOptions {
+interface FollowForm extends Form {
   /** How long clients write in a round. */
   readonly roundMs: number;
   /** Makes SQL that breaks the log, to test the campaign. */
@@ -43,9 +43,9 @@ const CATCH_UP_MS = 120_000;
 const CATCH_UP_WITH_FAULT_MS = 5_000;
 const START_ATTEMPTS = 10;
 
-export async function run(
+async function run(
   { engine, rounds, seed, report }: CampaignOptions,
-  { roundMs, fault }: FollowOptions,
+  { roundMs, fault }: FollowForm,
 ): Promise<Figures> {
   const random = new Random(seed);
   await using resources = new AsyncDisposableStack();

@@ -6,6 +6,7 @@ import { BookClient } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { newFields } from '../clients.ts';
 import { createdId, Journal, type Operation } from '../journal.ts';
+import { LINUX, ROOT, TRACING } from '../needs.ts';
 import { Random } from '../random.ts';
 import { Trial } from '../trial.ts';
 import { type Failure, Injection } from './injection.ts';
@@ -13,9 +14,10 @@ import { type Failure, Injection } from './injection.ts';
 export const campaign: Campaign = {
   summary:
     'every sync and every write to the file fails in turn, once and permanently, during a fixed sequence of writes; a round is one write of it',
-  needs: 'Linux, root and strace',
-  rounds: [60],
+  needs: [LINUX, ROOT, TRACING],
   engines: ['SQLite'],
+  full: { rounds: [30] },
+  short: { rounds: [1] },
   run,
 };
 

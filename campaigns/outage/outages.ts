@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Cluster, StopMode } from '../../testkit/postgres.ts';
+import type { Relay } from '../../testkit/relay.ts';
 import { query } from '../../testkit/sql.ts';
+import type { Random } from '../random.ts';
 import type { Outage } from './run-outage.ts';
 
 /**
@@ -72,4 +74,46 @@ async function accepting(url: string): Promise<void> {
       await client.end();
     }
   }
+}
+
+/** The faults of a relay between the service and its server, by name. @param share the fraction of their full length */
+export function relayFaultsOf(relay: Relay, random: Random, share: number): Readonly<Record<string, Outage>> {
+  return {
+    'relay stalls for 30 s': {
+      isDown: true,
+      lastsMs: 30_000 * share,
+      begin: async () => relay.stall(),
+      end: async () => relay.resume(),
+    },
+    'relay forgets its connections': {
+      isDown: false,
+      lastsMs: 0,
+      begin: async () => relay.forget(),
+      end: async () => {},
+    },
+    'relay cuts within messages': {
+      isDown: false,
+      lastsMs: 0,
+      begin: () => cutWithinMessages(relay, random),
+      end: async () => {},
+    },
+  };
+}
+
+/** How many connections are cut within a message. */
+const CUTS = 50;
+
+/** Cuts some connections, each after a part of a message; resolves when they are cut. */
+async function cutWithinMessages(relay: Relay, random: Random): Promise<void> {
+  const goal = relay.cuts + CUTS;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  relay.truncate = ({ length }) => {
+    if (relay.cuts >= goal) {
+      relay.truncate = undefined;
+      resolve();
+      return undefined;
+    }
+    return random.below(8) === 0 ? 1 + random.below(length - 1) : undefined;
+  };
+  await promise;
 }

@@ -28,6 +28,12 @@ export interface Waits {
   readonly last503Ms: number;
 }
 
+/** The waits of clients, for a report. */
+export function describeWaits({ slowestMs, firstMs, last503Ms }: Waits): string {
+  const [slowest, first, last] = [slowestMs, firstMs, last503Ms].map((ms) => `${Math.round(ms)} ms`);
+  return `slowest response ${slowest}; after the outage: first success ${first}, last 503 ${last}`;
+}
+
 const CLIENTS = 16;
 
 /** The minimum of acknowledged writes before and after an outage. */

@@ -3,23 +3,38 @@ import { median } from '../../bench/statistics.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { parseLog } from '../../testkit/log.ts';
-import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
 import { add } from '../figures.ts';
 import { balanceCopies, Haproxy } from '../haproxy.ts';
 import type { Journal } from '../journal.ts';
+import { LINUX, POSTGRES_FOLDER, programs, ROOT } from '../needs.ts';
 import { Trial } from '../trial.ts';
 import { FAULTS, type Fault, FENCE } from './faults.ts';
 import { CLUSTER_SETTINGS, type Member } from './member.ts';
 import { PatroniCluster } from './patroni-cluster.ts';
 
-export const campaign: Campaign = {
+export const campaign: Campaign<PatroniForm> = {
   summary:
     'three PostgreSQL members under Patroni and etcd behind HAProxy: the leader or its Patroni is killed, the leader switched over or frozen, etcd stopped, under 24 clients of three copies',
-  needs: "Debian's patroni, etcd-server, haproxy and postgresql, and root",
-  rounds: [10],
+  needs: [
+    LINUX,
+    ROOT,
+    ...programs(['patroni', 'patronictl', 'etcd', 'haproxy', 'setpriv']),
+    ...programs(
+      ['postgres', 'initdb', 'pg_ctl', 'pg_basebackup', 'pg_rewind', 'pg_controldata'],
+      [POSTGRES_FOLDER],
+    ),
+  ],
   engines: ['PostgreSQL'],
+  full: { rounds: [1], faults: Object.keys(FAULTS) },
+  short: { rounds: [1], faults: ['PostgreSQL killed', 'switchover'] },
   run: failOver,
 };
+
+interface PatroniForm extends Form {
+  /** The names of the faults of a round. */
+  readonly faults: readonly string[];
+}
 
 /** As many deletes as creates, so that the list does not grow; pauses, so that the processors are not always busy. */
 const CLIENTS = {
@@ -31,7 +46,10 @@ const CLIENTS = {
 /** The minimum of acknowledged writes before a fault, after the failover, and after the end of the fault. */
 const WRITES = 200;
 
-async function failOver({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
+async function failOver(
+  { rounds, seed, report }: CampaignOptions,
+  { faults }: PatroniForm,
+): Promise<Figures> {
   await using resources = new AsyncDisposableStack();
   const cluster = resources.use(await PatroniCluster.start());
   await cluster.query(await cluster.leader(), `create table ${FENCE} (at timestamptz default now())`);
@@ -44,7 +62,9 @@ async function failOver({ rounds, seed, report }: CampaignOptions): Promise<Figu
   const proxy = resources.use(await Haproxy.start(balanceCopies(trial.target.port, ports), folder.path));
 
   const { ttl, loop_wait, retry_timeout } = CLUSTER_SETTINGS;
-  const results = Object.entries(FAULTS).map(([name, fault]) => new FaultResults(name, fault));
+  const results = Object.entries(FAULTS)
+    .filter(([name]) => faults.includes(name))
+    .map(([name, fault]) => new FaultResults(name, fault));
   for (let round = 1; round <= rounds; round++) {
     for (const result of results) {
       const former = await cluster.leader();
@@ -68,7 +88,6 @@ async function failOver({ rounds, seed, report }: CampaignOptions): Promise<Figu
   await Promise.all(ports.map((port) => trial.stop(port)));
   return {
     'ttl, loop_wait, retry_timeout': `${ttl}, ${loop_wait}, ${retry_timeout}`,
-    'rounds of each fault': rounds,
     ...trial.writes,
     ...Object.assign({}, ...results.map((result) => result.figures())),
   };

@@ -4,9 +4,9 @@ import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { run } from '../../testkit/run-program.ts';
 import { Haproxy } from '../haproxy.ts';
+import { POSTGRES_FOLDER } from '../needs.ts';
 import { Etcd } from './etcd.ts';
 import { Member } from './member.ts';
-import { findPrograms } from './programs.ts';
 
 const NAMES = ['one', 'two', 'three'] as const;
 
@@ -39,13 +39,14 @@ export class PatroniCluster implements AsyncDisposable {
 
   /** Resolves when all members are in the cluster. */
   static async start(): Promise<PatroniCluster> {
-    const programs = await findPrograms();
     await using resources = new AsyncDisposableStack();
     const etcd = resources.use(await Etcd.start());
     const password = randomUUID();
     const members: Member[] = [];
     for (const name of NAMES)
-      members.push(resources.use(await Member.start(name, { etcdPort: etcd.port, password, programs })));
+      members.push(
+        resources.use(await Member.start(name, { etcdPort: etcd.port, password, programs: POSTGRES_FOLDER })),
+      );
     const proxyPort = await findFreePort();
     const url = `postgres://postgres:${password}@127.0.0.1:${proxyPort}/postgres`;
     const cluster = new PatroniCluster(etcd, members, url, resources.move());

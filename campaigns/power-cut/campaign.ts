@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { createFolder } from '../../testkit/folder.ts';
 import { run } from '../../testkit/run-program.ts';
 import { query } from '../../testkit/sql.ts';
-import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
 import { Mount } from '../mount.ts';
+import { LINUX, LOOP_DEVICES, MOUNTS, programs, ROOT } from '../needs.ts';
 import { Random } from '../random.ts';
 import { Trial, withFault } from '../trial.ts';
 
-export const campaign: Campaign = {
+export const campaign: Campaign<PowerCutForm> = {
   summary:
     'power cuts of the disk under 16 writing clients; log and table must agree, and a store that does not sync must lose writes',
-  needs: 'Linux, root, mkfs.ext4, loop devices and perl',
-  rounds: [50],
+  needs: [LINUX, ROOT, MOUNTS, LOOP_DEVICES, ...programs(['mkfs.ext4', 'perl'])],
   engines: ['SQLite'],
+  full: { rounds: [50], controls: 10, lossesMin: 9 },
+  short: { rounds: [2], controls: 2, lossesMin: 1 },
   run: cutPowerRepeatedly,
 };
 
@@ -22,9 +24,12 @@ export const campaign: Campaign = {
 const WRITES_BEFORE = 400;
 const WRITES_AFTER = 50;
 
-/** How many cuts a store that does not sync gets, and in how many of them it must lose writes. */
-const CONTROLS = 10;
-const LOSSES_MIN = 9;
+interface PowerCutForm extends Form {
+  /** How many cuts a store that does not sync gets. */
+  readonly controls: number;
+  /** In how many of them it must lose writes. */
+  readonly lossesMin: number;
+}
 
 const DISK_BYTES = 256 * 1_024 * 1_024;
 
@@ -38,7 +43,10 @@ const SHUT_DOWN = `
   ioctl($folder, 0x8004587d, $flags) or die $!;
 `;
 
-async function cutPowerRepeatedly(options: CampaignOptions): Promise<Figures> {
+async function cutPowerRepeatedly(
+  options: CampaignOptions,
+  { controls, lossesMin }: PowerCutForm,
+): Promise<Figures> {
   await using folder = await createFolder();
   const image = join(folder.path, 'image');
   await writeFile(image, '');
@@ -46,12 +54,12 @@ async function cutPowerRepeatedly(options: CampaignOptions): Promise<Figures> {
   await run('mkfs.ext4', '-q', image);
   await using disk = await Mount.create(join(folder.path, 'disk'), '-o', 'loop', image);
   const writes = await runService(disk, options);
-  const losses = await runControls(disk, options);
+  const losses = await runControls(disk, controls, options);
   assert.ok(
-    losses >= LOSSES_MIN,
-    `a store that does not sync lost writes in ${losses} of ${CONTROLS} rounds only`,
+    losses >= lossesMin,
+    `a store that does not sync lost writes in ${losses} of ${controls} rounds only`,
   );
-  return { cuts: options.rounds, ...writes, 'cuts without a sync': CONTROLS, 'of them with losses': losses };
+  return { cuts: options.rounds, ...writes, 'cuts without a sync': controls, 'of them with losses': losses };
 }
 
 /** @returns how many writes were acknowledged, and how many have an unknown outcome */
@@ -78,10 +86,14 @@ const DIFFERENCES = `
 `;
 
 /** Cuts the power of stores that acknowledge before a sync. @returns how many of them lost writes */
-async function runControls(disk: Mount, { seed, report }: CampaignOptions): Promise<number> {
+async function runControls(
+  disk: Mount,
+  controls: number,
+  { seed, report }: CampaignOptions,
+): Promise<number> {
   const random = new Random(seed);
   let losses = 0;
-  for (let control = 1; control <= CONTROLS; control++) {
+  for (let control = 1; control <= controls; control++) {
     await using trial = await Trial.open({
       dbUrl: `sqlite:${join(disk.path, `control-${control}.db`)}`,
       seed: seed + control,

@@ -8,8 +8,9 @@ import { Creators } from './creators.ts';
 
 export const campaign: Campaign = {
   summary: 'SIGKILL under 16 clients that retry every create with its Idempotency-Key, twice in every round',
-  rounds: [100, 100],
   engines: ['SQLite', 'PostgreSQL'],
+  full: { rounds: [100, 60] },
+  short: { rounds: [1, 1] },
   run,
 };
 

@@ -5,39 +5,33 @@ import { makeToken } from '../../conformance/tokens.ts';
 import { assertNothingConfidentialInLog } from '../../testkit/log.ts';
 import { SECRET } from '../../testkit/service.ts';
 import { createBook, createLongBooks, type ServiceProcess } from '../../testkit/service-process.ts';
-import type { Campaign, Figures } from '../campaign.ts';
+import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
+import { raise } from '../figures.ts';
 import { launchService } from '../service.ts';
 import { type AttackResult, attack } from './attacker.ts';
 import { type Attack, attacksWith } from './attacks.ts';
 import { Probe } from './probe.ts';
 
-export const campaign: Campaign = {
+export const campaign: Campaign<AttackForm> = {
   summary: 'clients that send slowly, stall, stay idle or hold memory, while others are served',
-  rounds: [1],
   engines: ['SQLite'],
-  async run({ rounds, report }) {
+  full: { rounds: [1], limits: { headers: 10, request: 20, stall: 20 }, share: 1, isMeasured: true },
+  short: { rounds: [1], limits: { headers: 1, request: 2, stall: 2 }, share: 0.05, isMeasured: false },
+  async run({ rounds, report }, form) {
     let figures: Figures = {};
-    for (let round = 0; round < rounds; round++) {
-      figures = await runAttacks({
-        limits: { headers: 10, request: 30, stall: 30 },
-        share: 1,
-        isMeasured: true,
-        report,
-      });
-    }
+    for (let round = 0; round < rounds; round++) figures = await runAttacks(report, form);
     return figures;
   },
 };
 
 /** How to attack a service. */
-interface AttackOptions {
+interface AttackForm extends Form {
   /** The time limits of the service, in seconds. */
   readonly limits: Readonly<Record<Attack['limit'], number>>;
   /** The fraction of the clients of the long form. */
   readonly share: number;
   /** Whether the attacks run one by one, and their effect on other clients is checked. */
   readonly isMeasured: boolean;
-  readonly report: (line: string) => void;
 }
 
 /** The limits of the effect of an attack: more memory, and a multiple of the latency of other clients. */
@@ -63,8 +57,8 @@ const SLACK_SECONDS = { measured: 30, busy: 300 } as const;
 const LIST_MEBIBYTES = 15;
 
 /** Runs all attacks, and asserts that the service closes their connections. @returns their effect on other clients */
-export async function runAttacks(options: AttackOptions): Promise<Figures> {
-  const { limits, isMeasured, report } = options;
+async function runAttacks(report: CampaignOptions['report'], form: AttackForm): Promise<Figures> {
+  const { limits, isMeasured } = form;
   await using launched = await launchService('SQLite', {
     HEADERS_TIMEOUT_SECONDS: `${limits.headers}`,
     REQUEST_TIMEOUT_SECONDS: `${limits.request}`,
@@ -79,7 +73,7 @@ export async function runAttacks(options: AttackOptions): Promise<Figures> {
   const waves = isMeasured
     ? Object.entries(attacks).map(([name, each]) => [name, [each]] as const)
     : [['all attacks', Object.values(attacks)] as const];
-  const figures: Record<string, number> = {};
+  const figures: Record<string, number> = { attacks: Object.keys(attacks).length };
   await using probe = Probe.start({ port: service.port, secret: SECRET }, id);
   await sleep(BASELINE_MS);
   const baselineMs = await probe.takeP99Ms();
@@ -87,14 +81,14 @@ export async function runAttacks(options: AttackOptions): Promise<Figures> {
   for (const [name, wave] of waves) {
     const before = readMemoryBytes(service.pid);
     resetPeakMemory(service.pid);
-    const results = await attackAtOnce(wave, service, options);
+    const results = await attackAtOnce(wave, service, form);
     const p99Ms = await probe.takeP99Ms();
     const moreMb = (readPeakMemoryBytes(service.pid) - before) / 1e6;
     report(
       `${name}: ${summaryOf(results)}; p99 of others ${p99Ms.toFixed(1)} ms, ${moreMb.toFixed(0)} MB more`,
     );
-    figures[`p99 during ${name}, ms`] = p99Ms;
-    figures[`MB more during ${name}`] = moreMb;
+    raise(figures, 'highest p99 during an attack, ms', p99Ms);
+    raise(figures, 'most additional memory, MB', moreMb);
     if (!isMeasured) continue;
     assert.ok(moreMb <= MORE_MB_MAX, `${name} took ${moreMb} MB`);
     assert.ok(p99Ms <= P99_TIMES_MAX * Math.max(P99_MS_MIN, baselineMs), `${name}: p99 ${p99Ms} ms`);
@@ -110,7 +104,7 @@ export async function runAttacks(options: AttackOptions): Promise<Figures> {
 async function attackAtOnce(
   wave: readonly Attack[],
   service: ServiceProcess,
-  { limits, share, isMeasured }: AttackOptions,
+  { limits, share, isMeasured }: AttackForm,
 ): Promise<AttackResult[]> {
   const slack = SLACK_SECONDS[isMeasured ? 'measured' : 'busy'];
   const attackers = wave.flatMap((each) =>

@@ -1,16 +1,14 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EngineName } from '../../campaigns/campaign.ts';
-import { campaign, run } from '../../campaigns/follow/campaign.ts';
+import { type EngineName, runShort } from '../../campaigns/campaign.ts';
+import { campaign } from '../../campaigns/follow/campaign.ts';
 import { Violation } from '../../campaigns/follow/follower.ts';
 import { RefusedError } from '../../src/client/index.ts';
 import { definitionsOf } from '../../src/history/postgres/recorder.ts';
 
-const options = { seed: Date.now() % 1_000_000, report: () => {} };
-
 for (const engine of campaign.engines) {
   test(`followers have every change once and in order, whatever is killed: on ${engine}`, async () => {
-    const { writes } = await run({ engine, rounds: 1, ...options }, { roundMs: 500 });
+    const { writes } = await runShort(campaign, engine);
     assert.ok(Number(writes) > 0);
   });
 }
@@ -63,7 +61,9 @@ for (const engine of campaign.engines) {
     test(`the campaign finds ${name}`, async () => {
       // It ends with the round that finds the fault, most often the first.
       const roundMs = engine === 'SQLite' ? 300 : 1_000;
-      const running = run({ engine, rounds: 30, ...options }, { roundMs, fault });
+      const form = { rounds: [], roundMs, fault };
+      const seed = Date.now() % 1_000_000;
+      const running = campaign.run({ engine, rounds: 30, seed, report: () => {} }, form);
       const found = [Violation, AssertionError, RefusedError];
       await assert.rejects(running, (error) => found.some((type) => error instanceof type));
     });

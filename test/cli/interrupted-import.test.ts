@@ -85,6 +85,19 @@ for (const engine of engines) {
       else assert.equal(waiting.signalCode, 'SIGINT');
     });
 
+    test('that is killed, and run again with --skip-existing, stores every row once', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
+      const variables = { DB_URL: address.dbUrl };
+      const importing = startCommand(['import', 'many.csv'], { folder: folder.path, variables });
+      const ended = once(importing, 'close');
+      await someStored(address.dbUrl, importing);
+      importing.kill('SIGKILL');
+      await ended;
+      await assertCompletes(folder.path, address.dbUrl, engine);
+    });
+
     test('runs beside a service, which can write meanwhile', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();

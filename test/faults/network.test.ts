@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failInRelay } from '../../campaigns/network/campaign.ts';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
@@ -16,13 +15,6 @@ const TITUS = {
   yearFrom: -YEAR_MAX,
   yearTo: YEAR_MAX,
 } as const;
-
-test('while the network to PostgreSQL stalls, or cuts connections within messages, requests get 503; afterwards they succeed, and no write is lost', async () => {
-  const seed = Date.now() % 1_000_000;
-  const options = { engine: 'PostgreSQL', rounds: 1, seed, report: () => {} } as const;
-  const { acknowledged } = await failInRelay(options, { share: 0, isTimed: false });
-  assert.ok(Number(acknowledged) >= 2 * 200);
-});
 
 describe('When the network to PostgreSQL stalls', () => {
   test('in a transaction that locks the table, the server ends it, and other processes can write', async () => {

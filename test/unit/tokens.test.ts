@@ -102,6 +102,17 @@ describe('A token is rejected', () => {
     ),
     'whose alg is RS256, but which is signed by HMAC': make({ header: { alg: 'RS256' } }),
     'of hs256': make({ header: { alg: 'hs256' } }),
+    'of HS256 with the public key of an RSA pair': make({
+      key: rsa.publicKey.export({ type: 'spki', format: 'pem' }),
+    }),
+    'with its own key in jwk': make({
+      key: 'a key of the attacker',
+      header: { alg: 'HS256', jwk: { kty: 'oct', k: encodeText('a key of the attacker') } },
+    }),
+    'whose kid is an empty file, signed with an empty key': make({
+      key: '',
+      header: { alg: 'HS256', kid: '/dev/null' },
+    }),
     'without an algorithm': make({ header: { typ: 'JWT' } }),
     'whose alg is no text': make({ header: { alg: ['HS256'] } }),
     'with an unknown critical extension': make({ header: { alg: 'HS256', crit: ['books'], books: true } }),
@@ -141,6 +152,12 @@ describe('A token is rejected', () => {
     ),
     'with an invalid character that lenient decoders skip': `${header}.${payload}.*${signature}`,
     'with spare bits set, that lenient decoders ignore': withSpareBit(valid),
+    'as JSON': JSON.stringify({ protected: header, payload, signature }),
+    'with header and payload swapped': `${payload}.${header}.${signature}`,
+    'in lower case': valid.toLowerCase(),
+    'with half of the signature': `${header}.${payload}.${signature.slice(0, 20)}`,
+    'with the signature twice': `${header}.${payload}.${signature}${signature}`,
+    'with the signature in hexadecimal': `${header}.${payload}.${Buffer.from(signature, 'base64url').toString('hex')}`,
     'of random text': 'x'.repeat(100_000),
   };
   for (const [which, token] of Object.entries(REJECTED)) {

@@ -1,5 +1,5 @@
+import type { Random } from '../../campaigns/random.ts';
 import { makeToken } from '../../conformance/tokens.ts';
-import type { Random } from '../random.ts';
 
 const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -1,0 +1,76 @@
+import { globSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { run } from '../testkit/run-program.ts';
+
+/** What a campaign needs of the machine, or of its caller. */
+export interface Need {
+  readonly name: string;
+  /** @param clusterUrl the address of the operator's cluster */
+  isMet(clusterUrl: string | undefined): Promise<boolean>;
+}
+
+/** The folder of the newest PostgreSQL that Debian has installed. */
+export const POSTGRES_FOLDER =
+  globSync('/usr/lib/postgresql/*/bin')
+    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+    .at(-1) ?? '/usr/lib/postgresql';
+
+export const LINUX: Need = { name: 'Linux', isMet: async () => process.platform === 'linux' };
+
+export const ROOT: Need = { name: 'root', isMet: async () => process.getuid?.() === 0 };
+
+/** @param folders where they are looked for; by default those of PATH */
+export function programs(names: readonly string[], folders?: readonly string[]): readonly Need[] {
+  return names.map((name) => ({ name, isMet: async () => await isInstalled(name, folders) }));
+}
+
+/** What `mount` needs: also root may lack it, as in most containers. */
+export const MOUNTS = attempt(
+  'the right to mount',
+  'unshare --mount mount -t tmpfs tmpfs /mnt && unshare --mount --propagation private true',
+);
+
+export const LOOP_DEVICES = attempt('a free loop device', 'losetup --find');
+
+export const NETWORK_NAMESPACES = attempt(
+  'the right to add network namespaces and interfaces',
+  'unshare --net ip link add here type veth peer name there',
+);
+
+/** The right to trace processes. */
+export const TRACING = attempt('the right to trace by strace', 'strace -o /dev/null -e trace=none true');
+
+export const CLUSTER: Need = {
+  name: 'the address of a Citus cluster (--url)',
+  isMet: async (clusterUrl) => clusterUrl !== undefined,
+};
+
+/** The names of those that are not met. */
+export async function findMissing(needs: readonly Need[] = [], clusterUrl?: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (const need of needs) if (!(await need.isMet(clusterUrl))) missing.push(need.name);
+  return missing;
+}
+
+/** @param command of a shell, which fails if the need is not met */
+function attempt(name: string, command: string): Need {
+  return {
+    name,
+    isMet: async () =>
+      await run('sh', '-c', command).then(
+        () => true,
+        () => false,
+      ),
+  };
+}
+
+async function isInstalled(
+  name: string,
+  folders: readonly string[] = (process.env.PATH ?? '').split(delimiter),
+): Promise<boolean> {
+  return await Promise.any(folders.map((folder) => access(join(folder, name), constants.X_OK))).then(
+    () => true,
+    () => false,
+  );
+}
