@@ -129,11 +129,15 @@ test('The empty row after the last book takes typed and pasted books', async (co
   await page.locator('[role=row]:focus-within').getByText('To the Lighthouse').waitFor();
   await page.keyboard.press('ArrowDown');
   await page.locator('.new:focus-within').getByText('New book').waitFor();
-  await page.keyboard.type('Orlando');
-  await page.keyboard.press('Tab');
+  await page.evaluate("navigator.clipboard.writeText('Orlando')");
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.locator('.new textarea:focus').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.new [name=author]:focus').waitFor();
   await page.keyboard.type('Virginia Woolf');
   await page.keyboard.press('Tab');
   await page.keyboard.type('1928');
+  assert.equal(await findBook(service, 44), undefined);
   await page.keyboard.press('Enter');
   await page.locator('[aria-rowindex="45"]').getByText('Orlando').waitFor();
   assert.deepEqual(await findBook(service, 44), {
@@ -210,8 +214,21 @@ test('Cells and selected books are copied and pasted as in a spreadsheet', async
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'Homer');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
+  const { promise: isSeen, resolve: release } = Promise.withResolvers<void>();
+  await page.route(
+    '**/books',
+    async (route) => {
+      await isSeen;
+      await route.continue();
+    },
+    { times: 1 },
+  );
   await page.keyboard.press('ControlOrMeta+V');
+  await page.locator('.saving').getByText('Homer').waitFor();
+  await page.getByText('Saving …').waitFor();
+  release();
   await waitForStored(page, service, 3, { author: 'Homer' });
+  await page.locator('.saving').waitFor({ state: 'detached' });
   for (const title of ['Candide', 'Emma']) await rowOf(page, title).getByRole('checkbox').click();
   await page.keyboard.press('ControlOrMeta+C');
   assert.equal(
