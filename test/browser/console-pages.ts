@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { TestBrowser } from '../../testkit/browser.ts';
+import { BROWSER } from '../../testkit/browser-server.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, store } from '../console/books.ts';
 
@@ -167,6 +168,14 @@ export const focusedRow = (page: Page, title: string) =>
 /** The row of a book, by its title. */
 export function rowOf(page: Page, title: string) {
   return page.locator('[data-index]').filter({ has: page.getByText(title, { exact: true }) });
+}
+
+/** How often a double click clicks: Firefox takes the second click of Playwright for a single one. */
+export const DOUBLE_CLICKS = BROWSER === 'firefox' ? 1 : 2;
+
+export async function doubleClick(target: Locator): Promise<void> {
+  await target.click({ clickCount: DOUBLE_CLICKS });
+  if (BROWSER === 'firefox') await target.dispatchEvent('dblclick');
 }
 
 /** Clicks a button that saves a file. */
