@@ -205,8 +205,7 @@ async function press(page: Page, key: string): Promise<string> {
   const { name, hidden, scrolled } = (await page.evaluate(`new Promise((resolve) => {
     const before = scrollY;
     requestAnimationFrame(() => requestAnimationFrame(() => {
-      // In Firefox, the element before the controls of the browser is still the active one when these have the focus.
-      const focused = document.hasFocus() ? document.activeElement : document.body;
+      const focused = document.activeElement;
       const { left, top, width, height } = focused.getBoundingClientRect();
       const shown = document.elementFromPoint(left + width / 2, top + height / 2);
       const isShown = focused === document.body || focused.contains(shown) || shown?.contains(focused);
