@@ -681,7 +681,7 @@ test('The history reads from the log what many books were, without a request for
     service.fetch(
       'PATCH',
       '/books',
-      JSON.stringify(Array.from({ length: count }, (_, index) => ({ id: first + index, year }))),
+      JSON.stringify(manyBooks(count).map((_book, index) => ({ id: first + index, year }))),
     );
   await store(service, manyBooks(1_200));
   await setYear(1_200, 1);
