@@ -3,7 +3,14 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Service } from '../../testkit/service.ts';
 import { CLASSICS, findBook } from '../console/books.ts';
-import { assertAccessible, ConsolePages, failedRequests, rowOf } from './console-pages.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  DOUBLE_CLICKS,
+  doubleClick,
+  failedRequests,
+  rowOf,
+} from './console-pages.ts';
 
 let pages: ConsolePages;
 before(async () => {
@@ -79,7 +86,7 @@ test('A double click edits a cell; changes of another user to other fields are k
   await service.fetch('PUT', '/book/6', JSON.stringify({ author: 'François-Marie Arouet' }));
   await page.keyboard.press('Enter');
   await rowOf(page, 'Candide, ou l’Optimisme').getByText('François-Marie Arouet').waitFor();
-  await rowOf(page, 'Emma').locator('.author').dblclick();
+  await doubleClick(rowOf(page, 'Emma').locator('.author'));
   await editor(page, 'Author').fill('J. A.');
   await service.fetch('PUT', '/book/10', JSON.stringify({ author: 'Jane A.' }));
   await rowOf(page, 'Emma').locator('.year').click();
@@ -104,14 +111,14 @@ test('A clicked cell shows the cursor, which Delete empties; a double click edit
   await page.keyboard.press('Escape');
   await page.keyboard.press('ControlOrMeta+Z');
   await waitForStored(page, service, 6, { title: 'Candide', author: 'Voltaire' });
-  await rowOf(page, 'Candide').locator('.title').dblclick();
+  await doubleClick(rowOf(page, 'Candide').locator('.title'));
   assert.equal(await editor(page, 'Title').inputValue(), 'Candide');
   assert.equal(await page.getByRole('dialog').count(), 0);
   await page.keyboard.press('Escape');
   // A click beside the dialog, fast or not, goes back once.
   await page.getByRole('searchbox').fill('emma');
   await rowOf(page, 'Emma').hover();
-  await rowOf(page, 'Emma').getByRole('button', { name: 'Open' }).dblclick();
+  await rowOf(page, 'Emma').getByRole('button', { name: 'Open' }).click({ clickCount: DOUBLE_CLICKS });
   await page.getByRole('dialog').waitFor();
   await page.mouse.click(5, 300, { clickCount: 1 });
   await page.mouse.click(5, 300, { clickCount: 1 });
@@ -129,11 +136,15 @@ test('The empty row after the last book takes typed and pasted books', async (co
   await page.locator('[role=row]:focus-within').getByText('To the Lighthouse').waitFor();
   await page.keyboard.press('ArrowDown');
   await page.locator('.new:focus-within').getByText('New book').waitFor();
-  await page.keyboard.type('Orlando');
-  await page.keyboard.press('Tab');
+  await page.evaluate("navigator.clipboard.writeText('Orlando')");
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.locator('.new textarea:focus').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.new [name=author]:focus').waitFor();
   await page.keyboard.type('Virginia Woolf');
   await page.keyboard.press('Tab');
   await page.keyboard.type('1928');
+  assert.equal(await findBook(service, 44), undefined);
   await page.keyboard.press('Enter');
   await page.locator('[aria-rowindex="45"]').getByText('Orlando').waitFor();
   assert.deepEqual(await findBook(service, 44), {
@@ -159,7 +170,7 @@ test('A text that cannot be stored is kept in the dialog', async (context) => {
   await page.route('**/books', (route) =>
     route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
   );
-  await rowOf(page, 'Emma').locator('.year').dblclick();
+  await doubleClick(rowOf(page, 'Emma').locator('.year'));
   await page.keyboard.type('1816');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
@@ -210,8 +221,21 @@ test('Cells and selected books are copied and pasted as in a spreadsheet', async
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'Homer');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
+  const { promise: isSeen, resolve: release } = Promise.withResolvers<void>();
+  await page.route(
+    '**/books',
+    async (route) => {
+      await isSeen;
+      await route.continue();
+    },
+    { times: 1 },
+  );
   await page.keyboard.press('ControlOrMeta+V');
+  await page.locator('.saving').getByText('Homer').waitFor();
+  await page.getByText('Saving …').waitFor();
+  release();
   await waitForStored(page, service, 3, { author: 'Homer' });
+  await page.locator('.saving').waitFor({ state: 'detached' });
   for (const title of ['Candide', 'Emma']) await rowOf(page, title).getByRole('checkbox').click();
   await page.keyboard.press('ControlOrMeta+C');
   assert.equal(

@@ -113,6 +113,8 @@ test('A range with Shift also selects rows that are not loaded yet; a new search
   await check(page, 'Volume 1').click();
   await page.keyboard.press('Control+End');
   await rowOf(page, 'Volume 5000').waitFor();
+  // The check box of a row that was not loaded.
+  await page.locator('[aria-rowindex="5001"] input:focus').waitFor();
   await rowOf(page, 'Volume 4990')
     .locator('.title')
     .click({ modifiers: ['Shift'] });
@@ -150,7 +152,7 @@ test('Books that are gone or changed stay selected, with the reason; after an ou
   );
   for (const title of ['The Iliad', 'The Odyssey']) await check(page, title).click();
   await setAuthor(page, 'N. N.');
-  await bar(page, 'Not all books are done.').waitFor();
+  await page.locator('.toast').getByText('Not all books are done.').waitFor();
   await bar(page, '2 selected').waitFor();
   await page.unroute('**/books');
   await setAuthor(page, 'N. N.');

@@ -9,6 +9,7 @@ import {
   assertAccessible,
   ConsolePages,
   chooseInMenu,
+  doubleClick,
   failedRequests,
   noDialog,
   openBook,
@@ -344,7 +345,7 @@ test('A user who only looks has no control that changes anything, and is told wh
   const selection = page.getByRole('region', { name: 'Selection' });
   assert.deepEqual((await selection.getByRole('button').allInnerTexts()).toSorted(), ['Export', '✕']);
 
-  await rowOf(page, 'Emma').locator('.year').dblclick();
+  await doubleClick(rowOf(page, 'Emma').locator('.year'));
   const dialog = page.getByRole('dialog', { name: 'Book' });
   await dialog.getByLabel('Title').waitFor();
   await assertAccessible(page, 'a book of a read-only session');

@@ -227,3 +227,19 @@ test('A deletion of a book that another user has changed is not done; one that f
   await button(page, 'Try again').click();
   await waitForCount(page, '42 books');
 });
+
+test('A toast closes by itself, but not while the pointer is in it', async (context) => {
+  const { page } = (await pages.openConsole(context)) ?? {};
+  if (!page) return;
+  await deleteBook(page, 'Emma');
+  const toast = (expression: string) =>
+    page.evaluate(
+      `document.getAnimations().find(({ animationName }) => animationName === 'toast')?.${expression}`,
+    );
+  await page.locator('.toast').hover();
+  assert.equal(await toast('playState'), 'paused');
+  await page.mouse.move(0, 0);
+  assert.equal(await toast('playState'), 'running');
+  await toast('finish()');
+  await page.locator('.toast').waitFor({ state: 'detached' });
+});

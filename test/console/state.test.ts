@@ -14,7 +14,7 @@ import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
 import { type Book, type BookClient, createClient, RefusedError } from '../../src/client/index.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
-import { CLASSICS, findBook, store } from './books.ts';
+import { CLASSICS, findBook, manyBooks, store } from './books.ts';
 
 const VIEW: View = { q: '', from: undefined, to: undefined, sort: 'id', book: undefined };
 
@@ -636,4 +636,85 @@ test('The history undoes a change of many books where they are as it left them, 
   assert.equal((await ofBook.before(change))?.author, 'Homer');
   await ofBook.restore(change);
   assert.equal((await findBook(service, 1))?.author, 'N. N.');
+});
+
+test('The history says of which books it is not known what they were', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { service, operations } = console;
+  await put(service, 1, { year: 1 });
+  const [last] = await Array.fromAsync(console.client.lastChanges());
+  assert.ok(last);
+  // The changes before are no longer kept.
+  let others = 2_000;
+  const client: BookClient = {
+    ...console.client,
+    async *lastChanges() {
+      yield last;
+      for (let id = others; id > 0; id--)
+        yield {
+          ...last,
+          cursor: `${id}`,
+          at: new Date(id * 10_000).toISOString(),
+          book: { ...last.book, id: 99 },
+        };
+    },
+    async *history() {},
+  };
+  const past = new PastChanges({ client, operations });
+  await past.load();
+  assert.deepEqual([past.state.value, past.canUndo(last)], ['more', true]);
+  const { done, failures } = await past.undo([last]);
+  assert.deepEqual([done, failures.map(({ book, reason }) => [book.id, reason])], [[], [[1, 'unknown']]]);
+  assert.equal((await findBook(service, 1))?.year, 1);
+  others = 0;
+  await past.load();
+  assert.deepEqual([past.state.value, past.canUndo(last)], ['complete', false]);
+});
+
+test('The history reads from the log what many books were, without a request for each', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { service, operations } = console;
+  const first = CLASSICS.length + 1;
+  const setYear = (count: number, year: number) =>
+    service.fetch(
+      'PATCH',
+      '/books',
+      JSON.stringify(manyBooks(count).map((_book, index) => ({ id: first + index, year }))),
+    );
+  await store(service, manyBooks(1_200));
+  await setYear(1_200, 1);
+  for (let year = 1; year <= 40; year++) await put(service, 1, { year });
+  await setYear(150, 2);
+  let requests = 0;
+  const client: BookClient = {
+    ...console.client,
+    history(id, options) {
+      requests++;
+      return console.client.history(id, options);
+    },
+  };
+  const past = new PastChanges({ client, operations });
+  await past.load();
+  assert.equal(past.state.value, 'more');
+  const [group] = past.groups.value;
+  assert.ok(group);
+  await past.undo(group);
+  assert.deepEqual([requests, (await findBook(service, first))?.year], [0, 1]);
+});
+
+test('Operations are pending until they are done, whether of one book or of many', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { operations } = console;
+  const [iliad, odyssey] = [bookAt(console, 0), bookAt(console, 1)];
+  const all = [
+    operations.run('edited', [changed(iliad, { year: 1 })]),
+    operations.save(changed(odyssey, { year: 2 })),
+    operations.undo(),
+  ];
+  assert.equal(operations.pending.value, 3);
+  await Promise.all(all);
+  assert.equal(operations.pending.value, 0);
 });

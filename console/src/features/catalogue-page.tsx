@@ -71,7 +71,8 @@ function useLater() {
       .then(
         (loaded) => (later.value = loaded),
         () => {
-          if (dialogs.open.peek()) toasts.show({ text: () => texts.value.signInErrors.unreachable });
+          if (dialogs.open.peek())
+            toasts.show({ text: () => texts.value.signInErrors.unreachable, isError: true });
           timer = setTimeout(() => attempts.value++, RETRY_MS);
         },
       );

@@ -1,6 +1,7 @@
+import type { Signal } from '@preact/signals';
 import type { TargetedKeyboardEvent, TargetedToggleEvent } from 'preact';
+import { LANGUAGE_NAMES, language } from '../language/language.ts';
 import { allTexts } from '../language/texts.ts';
-import { DensityMenu, LanguageMenu, ThemeMenu } from './preference-menus.tsx';
 import { printBooks } from './printed-books.tsx';
 import { useApp } from './use-app.ts';
 
@@ -36,9 +37,9 @@ export function PageMenu() {
         {entry(chart.value === 'shown' ? t.hideChart : t.showChart, () => {
           chart.value = chart.value === 'shown' ? 'hidden' : 'shown';
         })}
-        <DensityMenu />
-        <LanguageMenu />
-        <ThemeMenu />
+        <Choice label={t.density} choice={preferences.density} names={t.densities} />
+        <Choice label={t.language} choice={language} names={LANGUAGE_NAMES} />
+        <Choice label={t.theme} choice={preferences.theme} names={t.themes} />
         {!isNarrow.value && entry(t.shortcuts, () => dialogs.show({ kind: 'shortcuts' }), 'Ctrl + /')}
         <h2>{t.menuAccount}</h2>
         <a class="button ghost" href="../docs">
@@ -63,6 +64,30 @@ function entry(text: string, run: () => void, keys?: string) {
     >
       {text}
     </button>
+  );
+}
+
+interface ChoiceProps<Name extends string> {
+  readonly label: string;
+  readonly choice: Signal<Name>;
+  readonly names: Readonly<Record<Name, string>>;
+}
+
+function Choice<Name extends string>({ label, choice, names }: ChoiceProps<Name>) {
+  return (
+    <label class="choice">
+      <span>{label}</span>
+      <select
+        value={choice.value}
+        onChange={({ currentTarget }) => (choice.value = currentTarget.value as Name)}
+      >
+        {Object.entries<string>(names).map(([value, name]) => (
+          <option key={value} value={value} lang={value in LANGUAGE_NAMES ? value : undefined}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

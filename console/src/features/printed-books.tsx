@@ -1,3 +1,4 @@
+import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Book } from '../../../src/client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
@@ -29,51 +30,58 @@ let printed: readonly Book[] | undefined;
 export function PrintedBooks() {
   const app = useApp();
   useEffect(() => {
+    const place = document.body.appendChild(document.createElement('div'));
     const listeners = new AbortController();
     const { signal } = listeners;
-    addEventListener(
-      'beforeprint',
-      () => document.body.append(tableOf(app, printed ?? app.list.loaded.books().slice(0, PRINTED_MAX))),
-      { signal },
-    );
-    addEventListener('afterprint', () => document.querySelector('.printed')?.remove(), { signal });
-    return () => listeners.abort();
+    addEventListener('beforeprint', () => render(tableOf(app, printed ?? firstLoaded(app)), place), {
+      signal,
+    });
+    addEventListener('afterprint', () => render(null, place), { signal });
+    return () => {
+      listeners.abort();
+      place.remove();
+    };
   }, []);
   return null;
 }
 
-function tableOf({ list, address }: App, books: readonly Book[]): HTMLElement {
+/** The books that are loaded without a gap from the first one on. */
+function firstLoaded({ list }: App): readonly Book[] {
+  return list.loaded
+    .books()
+    .slice(0, PRINTED_MAX)
+    .filter((book, row) => list.at(row) === book);
+}
+
+function tableOf({ list, address }: App, books: readonly Book[]) {
   const t = allTexts.value;
   const count = list.total.value ?? books.length;
+  const word = address.view.value.q.trim();
   const caption = [
-    address.view.value.q.trim() && formatMessage(t.quotedWord, { word: address.view.value.q.trim() }),
+    word && formatMessage(t.quotedWord, { word }),
     formatMessage(t.count, { count }),
     books.length < count && formatMessage(t.printedSome, { max: books.length }),
   ];
-  const table = element('table', '', [
-    element('caption', caption.filter(Boolean).join(' · ')),
-    element('thead', '', [row('th', [t.columns.id, ...FIELDS.map((field) => t.columns[field])])]),
-    element(
-      'tbody',
-      '',
-      books.map(({ id, title, author, year }) =>
-        row('td', [String(id), visibleText(title), visibleText(author), formatYear(year)]),
-      ),
-    ),
-  ]);
-  table.className = 'printed';
-  return table;
-}
-
-const row = (cell: string, texts: readonly string[]) =>
-  element(
-    'tr',
-    '',
-    texts.map((text) => element(cell, text)),
+  return (
+    <table class="printed">
+      <caption>{caption.filter(Boolean).join(' · ')}</caption>
+      <thead>
+        <tr>
+          {(['id', ...FIELDS] as const).map((column) => (
+            <th key={column}>{t.columns[column]}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {books.map(({ id, title, author, year }) => (
+          <tr key={id}>
+            <td>{id}</td>
+            <td>{visibleText(title)}</td>
+            <td>{visibleText(author)}</td>
+            <td>{formatYear(year)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
-
-function element(name: string, text: string, children: readonly Node[] = []): HTMLElement {
-  const made = document.createElement(name);
-  made.append(text, ...children);
-  return made;
 }

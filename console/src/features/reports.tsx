@@ -4,7 +4,6 @@ import type { Book } from '../../../src/client/index.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
 import type { App } from '../state/app.ts';
-import { bookOf } from '../state/book-list.ts';
 import { Follower } from '../state/follower.ts';
 import type { Operation, Report } from '../state/operations.ts';
 import type { Failure } from '../state/selection.ts';
@@ -87,10 +86,10 @@ function toastOf({ operations, list, address }: App, report: Report): Toast | un
 function nameOfOperation({ kind, changes, isUndone }: Operation): string {
   const t = allTexts.value;
   const [first] = changes;
+  const { before, after } = first ?? {};
+  const book = isUndone ? (before ?? after) : (after ?? before);
   const books =
-    first && changes.length === 1
-      ? quote(first.after ?? bookOf(first))
-      : formatMessage(t.count, { count: changes.length });
+    book && changes.length === 1 ? quote(book) : formatMessage(t.count, { count: changes.length });
   return formatMessage((isUndone ? t.undone : t.operationKinds)[kind], { books });
 }
 
@@ -103,9 +102,9 @@ function explainFailures(failures: readonly Failure[]): string {
   const t = allTexts.value;
   const [first] = failures;
   if (!first) return '';
-  return failures.length === 1
-    ? `${quote(first.book)} ${explainFailure(first)}`
-    : formatMessage(t.failedBooks, { count: failures.length });
+  if (failures.length === 1) return `${quote(first.book)} ${explainFailure(first)}`;
+  const isUnknown = failures.every(({ reason }) => reason === 'unknown');
+  return `${formatMessage(t.failedBooks, { count: failures.length })} ${isUnknown ? t.beforeUnknown : ''}`.trim();
 }
 
 export function explainFailure({ reason }: Failure): string {

@@ -219,7 +219,8 @@ function QueryField({ id, name, hint, read, explain, onApply }: QueryFieldProps)
     },
     onKeyDown({ key, currentTarget }: TargetedKeyboardEvent<HTMLInputElement>) {
       if (key === 'Enter') apply(true);
-      if (key !== 'Escape') return;
+      // That closes a popover.
+      if (key !== 'Escape' || currentTarget.closest('[popover]')) return;
       if (text.value === '') currentTarget.blur();
       text.value = '';
       apply();

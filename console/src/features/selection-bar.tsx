@@ -1,6 +1,6 @@
 import { formatMessage } from '../language/format.ts';
 import { formatNumber } from '../language/language.ts';
-import { allTexts, explain } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { OPERATION_BOOKS_MAX, type Progress } from '../state/operations.ts';
 import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
@@ -16,7 +16,6 @@ export function SelectionBar() {
   const { selection, operations, list, dialogs, session } = useApp();
   const t = allTexts.value;
   const count = selection.count.value;
-  const { value: error } = operations.error;
   if (operations.progress.value) return <RunningOperation {...operations.progress.value} />;
   if (count === 0) return null;
   const isTooMany = count > OPERATION_BOOKS_MAX;
@@ -65,11 +64,6 @@ export function SelectionBar() {
         variant="ghost last"
         onClick={runAndFocus(() => selection.clear())}
       />
-      {error !== undefined && (
-        <p class="error" role="alert">
-          {formatMessage(count > 1 ? t.commandFailed : t.notStored, { reason: explain(error) })}
-        </p>
-      )}
       <FailureList />
     </section>
   );

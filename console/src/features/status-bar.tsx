@@ -23,7 +23,7 @@ export function StatusBar({ children }: { readonly children: ComponentChildren }
 
 /** The rows in view, the number of matches, of all books, and of those that are new and not in the list. */
 function BookCount() {
-  const { list, found, history, address, cells, operations, session } = useApp();
+  const { list, found, history, address, operations, session } = useApp();
   const t = texts.value;
   const { value: count } = list.total;
   const { value: total } = found.all;
@@ -43,9 +43,7 @@ function BookCount() {
             <span>{formatMessage(t.rowsInView, { first: first + 1, last: last + 1, count })}</span>
           )}
           {!session.isReadOnly.value && (
-            <span class="quiet">
-              {cells.saving.value.length > 0 || operations.progress.value ? t.saving : t.saved}
-            </span>
+            <span class="quiet">{operations.pending.value > 0 ? t.saving : t.saved}</span>
           )}
         </p>
       </div>
@@ -64,24 +62,23 @@ function BookCount() {
   );
 }
 
+/** The end of its animation closes a toast that is no error; the pointer or the focus in it pauses the animation. */
 function ToastBox() {
   const { toasts } = useApp();
   const { value: toast } = toasts.shown;
-  const pause = (isPaused: boolean) => () => {
-    toasts.isPaused = isPaused;
-  };
+  function close(): void {
+    toasts.show(undefined);
+    // The button that had the focus disappears.
+    focusBooks({ preventScroll: true });
+  }
   return (
-    <div
-      class="toasts"
-      role="status"
-      aria-live="polite"
-      onPointerEnter={pause(true)}
-      onPointerLeave={pause(false)}
-      onFocusIn={pause(true)}
-      onFocusOut={pause(false)}
-    >
+    <div class="toasts" role="status" aria-live="polite">
       {toast && (
-        <div class={toast.isError ? 'toast failed' : 'toast'}>
+        <div
+          key={toast}
+          class={toast.isError ? 'toast failed' : 'toast'}
+          onAnimationEnd={() => toasts.show(undefined)}
+        >
           <p>{toast.text()}</p>
           {toast.actions?.map(({ label, run }) => (
             <Button
@@ -89,23 +86,13 @@ function ToastBox() {
               variant="ghost"
               text={label()}
               onClick={() => {
-                toasts.show(undefined);
-                // The button that had the focus disappears.
-                focusBooks({ preventScroll: true });
+                close();
                 run();
               }}
             />
           ))}
           {toast.isError && (
-            <Button
-              text="✕"
-              aria-label={allTexts.value.closeMessage}
-              variant="ghost"
-              onClick={() => {
-                toasts.show(undefined);
-                focusBooks({ preventScroll: true });
-              }}
-            />
+            <Button text="✕" aria-label={allTexts.value.closeMessage} variant="ghost" onClick={close} />
           )}
         </div>
       )}

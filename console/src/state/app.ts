@@ -34,8 +34,8 @@ export class App {
   readonly isVisible = signal(!document.hidden);
   /** Says why leaving the page loses something; each may. */
   readonly unsaved = new Set<() => boolean>([
-    () => this.operations.progress.value !== undefined,
-    () => this.cells.failed.value.length + this.cells.saving.value.length > 0,
+    () => this.operations.pending.value > 0,
+    () => this.cells.failed.value.length > 0,
   ]);
 
   constructor() {

@@ -55,8 +55,8 @@ export class Operations {
   readonly done = signal<readonly Operation[]>([]);
   readonly undone = signal<readonly Operation[]>([]);
   readonly progress = signal<Progress | undefined>(undefined);
-  /** The error that ended the last operation before all books were done. */
-  readonly error = signal<unknown>(undefined);
+  /** The number of operations that run or wait. */
+  readonly pending = signal(0);
   /** What the last operation has done, to tell the user. */
   readonly report = signal<Report | undefined>(undefined);
   readonly #app: ChangedBooks;
@@ -101,13 +101,15 @@ export class Operations {
     const selected = selection.pages(this.#controller.signal);
     await this.#inTurn(async (stop) => {
       const books: Book[] = [];
-      const isRead = await this.#attempt('reading', total, stop, async () => {
+      const error = await this.#attempt('reading', total, async () => {
         for await (const page of selected) {
           books.push(...page);
           this.#showDone(books.length);
         }
       });
-      if (!isRead) return;
+      if (error !== undefined)
+        this.#add(kind, { done: [], failures: [], left: [], error, isRenumbered: false });
+      if (error !== undefined || stop.aborted) return;
       // What is changed stays selected for the next command.
       if (kind === 'deleted') selection.clear();
       const loaded = list.loaded.byId();
@@ -202,7 +204,7 @@ export class Operations {
     stop: AbortSignal,
   ): Promise<Omit<Report, 'operation'>> {
     const results = new Map<Change, Change | Failure>();
-    await this.#attempt(step, changes.length, stop, async () => {
+    const error = await this.#attempt(step, changes.length, async () => {
       const report = (change: Change, result: Change | Failure) => {
         results.set(change, result);
         this.#showDone(results.size);
@@ -221,7 +223,7 @@ export class Operations {
       if (!before && after && 'after' in result && result.after) numbers.set(after.id, result.after.id);
     const isRenumbered = this.#renumber(numbers);
     await this.#show(done, failures, left.map(bookOf));
-    return { done, failures, left, isRenumbered, error: this.error.value };
+    return { done, failures, left, isRenumbered, error };
   }
 
   /** Gives books the numbers under which they were stored again, also in the operations before. */
@@ -269,27 +271,21 @@ export class Operations {
   /** Runs one operation after another, so that an undo knows those that were begun before. */
   #inTurn<Result>(work: (stop: AbortSignal) => Promise<Result>): Promise<Result> {
     const { signal: stop } = this.#controller;
-    const result = this.#last.then(() => work(stop));
+    this.pending.value++;
+    const result = this.#last.then(() => work(stop)).finally(() => this.pending.value--);
     this.#last = result.catch(() => {});
     return result;
   }
 
-  /** Shows the progress of a step, and its error. @returns whether it was neither stopped nor ended by an error */
-  async #attempt(
-    step: Progress['step'],
-    total: number,
-    stop: AbortSignal,
-    work: () => Promise<void>,
-  ): Promise<boolean> {
-    this.error.value = undefined;
+  /** Shows the progress of a step. @returns the error that ended it; undefined if there was none */
+  async #attempt(step: Progress['step'], total: number, work: () => Promise<void>): Promise<unknown> {
     if (total > 1) this.progress.value = { step, done: 0, total };
     try {
       await work();
-      return !stop.aborted;
+      return undefined;
     } catch (error) {
       // An aborted call is a stop, or a sign-out.
-      if (!(error instanceof DOMException)) this.error.value = error;
-      return false;
+      return error instanceof DOMException ? undefined : error;
     } finally {
       this.progress.value = undefined;
     }

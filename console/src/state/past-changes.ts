@@ -9,12 +9,18 @@ import {
 import type { Change } from './book-list.ts';
 import { isSame } from './fields.ts';
 import { OPERATION_BOOKS_MAX, type Operations, type Report } from './operations.ts';
+import type { Failure } from './selection.ts';
 
-/** Each step reads at least as many lines, if there are, but not more than as many changes. */
+/** Each step reads at least as many lines, if there are, but not more than as many changes, those of one line. */
 const LINES_MIN = 30;
-const STEP_CHANGES_MAX = 20_000;
-/** What is read before the lines are shown. */
+const STEP_CHANGES_MAX = OPERATION_BOOKS_MAX;
+/** What is read before the first lines are shown; then it is always as much as before, as each time all are grouped. */
 const PAGE_CHANGES = 1_000;
+/** What so many books were is found by reading on, which takes less time than a request for each, up to as many changes for each. */
+const READ_ON_BOOKS_MIN = 100;
+const READ_ON_CHANGES = 150;
+/** What is read on at once. */
+const READ_ON_STEP = 20_000;
 /** The longest time between two changes of one command. */
 const PAUSE_MS = 2_000;
 /** The states of books that are read at once. */
@@ -117,10 +123,16 @@ export class PastChanges {
     );
   }
 
-  /** Whether a change can be undone: {@link isNow}. A book to which more has happened was not just added. */
+  /**
+   * Whether a change can be undone: {@link isNow}. A book to which more has happened was not just added, and of one whose first known
+   * change is an update, it is not known what it was.
+   */
   canUndo(change: BookChange): boolean {
-    const [last] = this.#ofBooks.value.get(change.book.id) ?? [];
-    return this.isNow(change) && (change.type !== 'created' || change === last);
+    const known = this.#ofBooks.value.get(change.book.id) ?? [];
+    const isUnknown = this.state.value === 'complete' && change === known.at(-1);
+    return (
+      this.isNow(change) && !{ created: change !== known[0], updated: isUnknown, deleted: false }[change.type]
+    );
   }
 
   /** What a book was before a change; undefined when it was not there, or nothing is known. */
@@ -130,14 +142,14 @@ export class PastChanges {
     const { id } = change.book;
     const known = this.#ofBooks.value.get(id) ?? [];
     const index = known.findIndex(({ cursor }) => cursor === change.cursor);
-    if (known[index + 1]) return known[index + 1]?.book;
+    if (known[index + 1] || this.state.value === 'complete') return known[index + 1]?.book;
     const { value } = await this.#client
       .history(id, { after: change.cursor, signal: this.#controller.signal })
       .next();
     return (value as BookChange | undefined)?.book;
   }
 
-  /** Undoes the changes of a group, where books are as they have left them. */
+  /** Undoes the changes of a group, where books are as they have left them. What a book was may not be known any more. */
   async undo(group: ChangeGroup): Promise<Report> {
     const [{ cursor, type }] = group;
     let whole = group;
@@ -145,7 +157,9 @@ export class PastChanges {
       await this.more();
       whole = this.groups.value.find(([first]) => first.cursor === cursor) ?? group;
     }
+    if (type === 'updated') await this.#readOn(whole);
     const undone: Change[] = [];
+    const unknown: Failure[] = [];
     const queue = whole.filter((change) => this.canUndo(change)).values();
     const addAll = async () => {
       for (const change of queue) {
@@ -154,10 +168,12 @@ export class PastChanges {
         if (type === 'created') undone.push({ before: book, after: undefined });
         else if (before)
           undone.push({ before: type === 'deleted' ? undefined : book, after: { ...before, id: book.id } });
+        else unknown.push({ book, reason: 'unknown' });
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, addAll));
-    return this.#operations.run(UNDOING[type], undone);
+    const report = await this.#operations.run(UNDOING[type], undone);
+    return { ...report, failures: [...report.failures, ...unknown] };
   }
 
   /** Makes a book what it was after a change. */
@@ -167,6 +183,19 @@ export class PastChanges {
     return this.#operations.run('restored', [{ before, after: book }]);
   }
 
+  /** Reads on for what the books of a group were, if they are many. */
+  async #readOn(group: ChangeGroup): Promise<void> {
+    const isUnknown = ({ book, cursor }: BookChange) =>
+      this.#ofBooks.value.get(book.id)?.at(-1)?.cursor === cursor;
+    let unknown = group.filter(isUnknown);
+    const end = this.changes.value.length + READ_ON_CHANGES * unknown.length;
+    while (unknown.length >= READ_ON_BOOKS_MIN && this.state.value === 'more') {
+      if (this.changes.value.length >= end) return;
+      await this.#add(this.changes.value, READ_ON_STEP);
+      unknown = unknown.filter(isUnknown);
+    }
+  }
+
   #read(): AsyncIterableIterator<BookChange> {
     const { signal: abort } = this.#controller;
     return this.#id === undefined
@@ -174,7 +203,8 @@ export class PastChanges {
       : this.#client.history(this.#id, { signal: abort });
   }
 
-  async #add(before: readonly BookChange[]): Promise<void> {
+  /** @param stepMin the fewest changes to read, if there are */
+  async #add(before: readonly BookChange[], stepMin = 0): Promise<void> {
     const { signal: abort } = this.#controller;
     const linesMin = LINES_MIN + (before.length === 0 ? 0 : this.groups.value.length);
     const changes = [...before];
@@ -182,15 +212,16 @@ export class PastChanges {
     try {
       let isEnd = false;
       while (!isEnd) {
-        const { length } = changes;
-        while (changes.length < length + PAGE_CHANGES && !isEnd) {
+        const next = Math.max(changes.length + PAGE_CHANGES, 2 * changes.length - before.length);
+        while (changes.length < next && !isEnd) {
           const { done, value } = (await this.#iterator?.next()) ?? { done: true };
           isEnd = done === true;
           if (!done) changes.push(value);
         }
         if (abort.aborted) return;
         this.changes.value = [...changes];
-        if (this.groups.value.length > linesMin || changes.length >= before.length + STEP_CHANGES_MAX) break;
+        const read = changes.length - before.length;
+        if (read >= STEP_CHANGES_MAX || (read >= stepMin && this.groups.value.length > linesMin)) break;
       }
       this.state.value = isEnd ? 'complete' : 'more';
     } catch (error) {

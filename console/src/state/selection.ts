@@ -4,12 +4,12 @@ import type { BookList } from './book-list.ts';
 import type { ShownView } from './view.ts';
 
 /**
- * Why a book has not been changed: another user deleted or changed it, it would have neither title nor author, or the service
- * refused.
+ * Why a book has not been changed: another user deleted or changed it, it would have neither title nor author, the history does not
+ * say what it was, or the service refused.
  */
 export interface Failure {
   readonly book: Book;
-  readonly reason: 'missing' | 'changed' | 'nameless' | RefusedError;
+  readonly reason: 'missing' | 'changed' | 'nameless' | 'unknown' | RefusedError;
   /** The book as another user has changed it. */
   readonly now?: Book;
 }

@@ -1,12 +1,17 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { formatMessage } from '../../language/format.ts';
 import { allTexts } from '../../language/texts.ts';
-import { FileChoice } from '../../state/files/file-choice.ts';
+import { type ChosenFile, FileChoice } from '../../state/files/file-choice.ts';
+import type { FileImport } from '../../state/files/file-import.ts';
+import { Button } from '../../ui/button.tsx';
 import { Dialog, StepHeading } from '../../ui/dialog.tsx';
+import { Progress } from '../../ui/progress.tsx';
 import { useApp } from '../use-app.ts';
-import { ChooseFile, type ImportStepProps } from './choose-file.tsx';
-import { ImportPlan } from './import-plan.tsx';
-import { ImportProgress } from './import-progress.tsx';
+import { ImportPlan, type ImportStepProps } from './import-plan.tsx';
 import { ImportResult } from './import-result.tsx';
+
+/** The file types that the browser's dialog shows. */
+const ACCEPTED = '.csv,.tsv,.txt,.json,text/csv,application/json';
 
 /** Imports a file: the user chooses it, reviews it, and starts the import. */
 export function ImportDialog({ files }: { files: readonly File[] }) {
@@ -64,3 +69,62 @@ const STEPS = {
   stopping: ImportProgress,
   ended: ImportResult,
 };
+
+interface ChooseFileProps {
+  readonly choice: FileChoice;
+  readonly file: Exclude<ChosenFile, { kind: 'open' }>;
+}
+
+function ChooseFile({ choice, file }: ChooseFileProps) {
+  const { dialogs } = useApp();
+  const t = allTexts.value;
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <div class="drop-zone step" aria-busy={file.kind === 'opening'}>
+        <p class="lead">
+          {file.kind === 'opening' ? formatMessage(t.reading, { name: file.name }) : t.dropHint}
+        </p>
+        <p class="quiet">{t.acceptedFormats}</p>
+        <Button text={t.chooseFile} variant="primary" onClick={() => input.current?.click()} />
+        <input
+          ref={input}
+          type="file"
+          accept={ACCEPTED}
+          hidden
+          onChange={({ currentTarget }) => void choice.choose([...(currentTarget.files ?? [])])}
+        />
+      </div>
+      <p class="error" role="alert">
+        {file.kind === 'none' && file.problem && t.problems[file.problem]}
+      </p>
+      <div class="buttons">
+        <Button text={t.cancel} onClick={() => dialogs.close()} />
+      </div>
+    </>
+  );
+}
+
+function ImportProgress({ fileImport }: { fileImport: FileImport }) {
+  const t = allTexts.value;
+  const { value: state } = fileImport.state;
+  const { value: phase } = fileImport.phase;
+  const { value: total } = fileImport.total;
+  const { value: done } = fileImport.stored;
+  const status = state === 'stopping' ? t.stopping : t.phases[phase];
+  return (
+    <>
+      <Progress
+        label={t.importBooks}
+        value={done}
+        max={total}
+        numbers={formatMessage(t.progress, { done, total })}
+        status={status}
+        isProminent={phase !== 'sending'}
+      />
+      <div class="buttons">
+        <Button text={t.stop} aria-disabled={state === 'stopping'} onClick={() => fileImport.stop()} />
+      </div>
+    </>
+  );
+}

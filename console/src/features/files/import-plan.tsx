@@ -1,12 +1,21 @@
+import { type BookRow, bookReader, displayText } from '../../../../src/formats/book-row.ts';
+import { FIELDS } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
+import { formatNumber } from '../../language/language.ts';
 import { allTexts, explain } from '../../language/texts.ts';
+import type { FileChoice } from '../../state/files/file-choice.ts';
 import type { FileImport } from '../../state/files/file-import.ts';
 import { Button } from '../../ui/button.tsx';
+import { BookText, YearText } from '../book-text.tsx';
 import { useApp } from '../use-app.ts';
-import type { ImportStepProps } from './choose-file.tsx';
 import { InvalidRows } from './invalid-rows.tsx';
-import { MappingForm } from './mapping-form.tsx';
-import { Preview } from './preview.tsx';
+import { explainRowError } from './row-error.ts';
+
+/** What the steps after the choice of a file need. */
+export interface ImportStepProps {
+  readonly choice: FileChoice;
+  readonly fileImport: FileImport;
+}
 
 /** The preview of an import, before it starts. */
 export function ImportPlan({ choice, fileImport }: ImportStepProps) {
@@ -81,5 +90,114 @@ function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
         <Button variant="ghost" text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />
       )}
     </div>
+  );
+}
+
+/** The longest cell in the label of a column. */
+const CELL_LENGTH_MAX = 30;
+
+/** Assigns the columns of a file to the fields of a book. */
+function MappingForm({ choice, fileImport }: ImportStepProps) {
+  const t = allTexts.value;
+  return (
+    <fieldset class="mapping">
+      <legend>{t.columnMapping}</legend>
+      {FIELDS.map((field) => (
+        <label key={field} class="field">
+          <span>{t.columns[field]}</span>
+          <select
+            class="button"
+            name={field}
+            value={fileImport.mapping.value[field] ?? ''}
+            onChange={({ currentTarget }) => fileImport.map({ [field]: currentTarget.value || undefined })}
+          >
+            <option value="">– {t.noColumn} –</option>
+            {fileImport.sample.columns.map((column) => (
+              <option key={column} value={column}>
+                {labelOf(fileImport, column)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+      {fileImport.file.format === 'csv' && (
+        <label class="checkbox">
+          <input
+            type="checkbox"
+            checked={fileImport.file.hasHeader}
+            onChange={({ currentTarget }) => void choice.setHeader(fileImport, currentTarget.checked)}
+          />
+          <span>{t.hasHeader}</span>
+        </label>
+      )}
+    </fieldset>
+  );
+}
+
+/** The name of a column; its number and first cell when there is no header. */
+function labelOf({ file, sample }: FileImport, column: string): string {
+  const row = sample.rows.find((each) => 'cells' in each);
+  if (file.hasHeader || !row) return column;
+  return `${column}: ${displayText(row.cells[sample.columns.indexOf(column)], CELL_LENGTH_MAX)}`;
+}
+
+const PREVIEW_ROWS = 5;
+
+/** Longer than a cell of the table. */
+const TEXT_LENGTH_MAX = 200;
+
+/** The first rows of a file as books. */
+function Preview({ fileImport }: { fileImport: FileImport }) {
+  const t = allTexts.value;
+  const read = bookReader(fileImport.sample.columns, fileImport.mapping.value);
+  return (
+    <table class="preview">
+      <caption>{t.preview}</caption>
+      <thead>
+        <tr>
+          <th scope="col" class="label">
+            {t.line}
+          </th>
+          {FIELDS.map((field) => (
+            <th key={field} scope="col" class={field}>
+              {t.columns[field]}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {fileImport.sample.rows.slice(0, PREVIEW_ROWS).map((row) => (
+          <PreviewRow key={row.element ?? row.line} row={read(row)} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function PreviewRow({ row }: { row: BookRow }) {
+  const { noTitle, noAuthor } = allTexts.value;
+  return (
+    <tr>
+      <th scope="row" class="label">
+        {formatNumber(row.line)}
+      </th>
+      {'error' in row ? (
+        <td colspan={3} class="error">
+          {explainRowError(row.error)}
+        </td>
+      ) : (
+        <>
+          <td>
+            <BookText text={displayText(row.book.title, TEXT_LENGTH_MAX)} absent={noTitle} />
+          </td>
+          <td>
+            <BookText text={displayText(row.book.author, TEXT_LENGTH_MAX)} absent={noAuthor} />
+          </td>
+          <td class="year">
+            <YearText year={row.book.year} />
+          </td>
+        </>
+      )}
+    </tr>
   );
 }

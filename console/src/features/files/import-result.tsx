@@ -4,7 +4,7 @@ import { UnreadableFileError } from '../../state/files/file-bytes.ts';
 import type { FileImport } from '../../state/files/file-import.ts';
 import { Button } from '../../ui/button.tsx';
 import { useApp } from '../use-app.ts';
-import type { ImportStepProps } from './choose-file.tsx';
+import type { ImportStepProps } from './import-plan.tsx';
 import { InvalidRows } from './invalid-rows.tsx';
 
 /** The result of an import, with a button to continue an incomplete one. */

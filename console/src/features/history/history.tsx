@@ -124,7 +124,10 @@ function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGro
   const [{ type, at }] = group;
   const count = formatMessage(past.isOpen(group) ? t.atLeast : t.count, { count: group.length });
   const name = formatMessage(t.operationKinds[KINDS[type]], { books: count });
-  const isUndoable = useMemo(() => group.some((change) => past.canUndo(change)), [group, past.changes.value]);
+  const isUndoable = useMemo(
+    () => group.some((change) => past.canUndo(change)),
+    [group, past.changes.value, past.state.value],
+  );
   return (
     <li class="entry">
       <details onToggle={({ currentTarget }) => (shown.value = currentTarget.open ? SHOWN : 0)}>
@@ -133,7 +136,7 @@ function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGro
         </summary>
         <ol class="entries">
           {group.slice(0, shown.value).map((change) => (
-            <ChangeLine key={change.cursor} change={change} {...line} />
+            <ChangeLine key={change.cursor} change={change} isOfGroup {...line} />
           ))}
         </ol>
         {shown.value < group.length && (
@@ -142,6 +145,7 @@ function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGro
       </details>
       {run && isUndoable && (
         <Button
+          variant="ghost"
           text={t.undo}
           aria-label={`${t.undo}: ${name}`}
           aria-disabled={isBusy}
@@ -152,32 +156,34 @@ function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGro
   );
 }
 
+interface ChangeLineProps extends LineActions {
+  readonly change: BookChange;
+  readonly isOfBook?: boolean;
+  /** Whether a line above says what was done, and when. */
+  readonly isOfGroup?: boolean;
+}
+
 /** A change of one book, with the fields that it has changed. */
-function ChangeLine({
-  change,
-  isOfBook,
-  past,
-  isBusy,
-  run,
-}: LineActions & { readonly change: BookChange; readonly isOfBook?: boolean }) {
+function ChangeLine({ change, isOfBook, isOfGroup, past, isBusy, run }: ChangeLineProps) {
   const t = allTexts.value;
   const { type, at, book, gapAfter } = change;
-  const before = useSignal<Book | undefined>(undefined);
+  /** Undefined until it is read; null if it is not known. */
+  const before = useSignal<Book | null | undefined>(undefined);
   useEffect(() => {
     if (type === 'updated')
       past.before(change).then(
-        (found) => (before.value = found),
+        (found) => (before.value = found ?? null),
         () => {},
       );
   }, [change]);
   const name = formatMessage(t.operationKinds[KINDS[type]], { books: quote(book) });
-  const canUndo = past.canUndo(change);
+  const canUndo = past.canUndo(change) && before.value !== null;
   return (
     <li class="entry change">
       <div>
         {gapAfter && <p class="note">{t.historyGap}</p>}
         <p>
-          {name} <ChangeTime at={at} />
+          {isOfGroup ? quote(book) : name} {!isOfGroup && <ChangeTime at={at} />}
         </p>
         {detailsOf(before.value, book, type).map((detail) => (
           <p key={detail} class="quiet small" dir="auto">
@@ -187,6 +193,7 @@ function ChangeLine({
       </div>
       {run && (canUndo || (isOfBook && !past.isNow(change))) && (
         <Button
+          variant="ghost"
           text={canUndo ? t.undo : t.restore}
           aria-label={
             canUndo ? `${t.undo}: ${name}` : formatMessage(t.restoreState, { time: formatTime(at) })
@@ -202,8 +209,9 @@ function ChangeLine({
 const KINDS = { created: 'added', updated: 'edited', deleted: 'deleted' } as const;
 
 /** A line for each field that has changed: `Year: 1815 → 1816`; of a book that is added or deleted, author and year. */
-function detailsOf(before: Book | undefined, book: Book, type: BookChange['type']): string[] {
-  const { columns } = allTexts.value;
+function detailsOf(before: Book | null | undefined, book: Book, type: BookChange['type']): string[] {
+  const { columns, beforeUnknown } = allTexts.value;
+  if (before === null) return [beforeUnknown];
   if (type !== 'updated') return [`${textOf('author', book)} · ${textOf('year', book)}`];
   return FIELDS.filter((field) => before && before[field] !== book[field]).map(
     (field) => `${columns[field]}: ${textOf(field, before as Book)} → ${textOf(field, book)}`,

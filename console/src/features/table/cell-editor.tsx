@@ -2,7 +2,7 @@ import type { TargetedFocusEvent } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../../language/texts.ts';
 import type { CellEdit } from '../../state/cell-edits.ts';
-import { AuthorSuggestions, hasSuggestions } from '../author-suggestions.tsx';
+import { BookInput } from '../book-input.tsx';
 import { useApp } from '../use-app.ts';
 
 interface CellEditorProps {
@@ -16,16 +16,14 @@ export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
   const { cells } = useApp();
   const t = texts.value;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
-  const { draft } = session;
   const problem = session.isUnchanged ? undefined : session.problem;
-  const text = draft.value[field];
-  const isSuggested = useRef(field === 'author' && hasSuggestions(text)).current;
-  const isTyped = useRef(!session.isUnchanged).current;
   useLayoutEffect(() => {
     // At once, so that no key is lost.
     input.current?.focus();
-    if (isTyped) input.current?.setSelectionRange(text.length, text.length);
-    else input.current?.select();
+    const { length } = session.draft.peek()[field];
+    // What was typed continues.
+    if (session.isUnchanged) input.current?.select();
+    else input.current?.setSelectionRange(length, length);
     // Its row may no longer be displayed.
     return saveIfOpen;
   }, []);
@@ -40,32 +38,20 @@ export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
     if (session.id !== 'new' || !row?.contains(currentTarget)) saveIfOpen();
   }
 
-  const props = {
+  const attributes = {
     ref: input,
     class: 'cell-editor',
-    dir: 'auto',
-    value: text,
     'aria-label': t.columns[field],
     'aria-invalid': problem !== undefined,
     'aria-describedby': problem && 'cell-error',
-    onInput({ currentTarget }: { readonly currentTarget: { readonly value: string } }) {
-      draft.value = { ...draft.value, [field]: currentTarget.value };
-    },
     onKeyDown,
     onBlur: handleBlur,
-  } as const;
+  };
   return (
     <>
       <span class="text cell-place">
         {'\u200b'}
-        {isSuggested ? (
-          <>
-            <input {...props} list="cell-authors" autocomplete="off" />
-            <AuthorSuggestions id="cell-authors" text={text} />
-          </>
-        ) : (
-          <textarea {...props} rows={1} />
-        )}
+        <BookInput name={field} draft={session.draft} attributes={attributes} />
       </span>
       {problem && (
         <p id="cell-error" class="cell-error" role="alert">

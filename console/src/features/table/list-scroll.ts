@@ -1,20 +1,6 @@
-import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ListHeight } from '../../state/visible-rows.ts';
-
-export interface ListScroll {
-  readonly rowHeight: Signal<number>;
-  /** By how many pixels the rows are drawn above their places in the list. */
-  readonly shift: ReadonlySignal<number>;
-  readonly elementHeight: ReadonlySignal<number>;
-  /** The upper edge of the first row in the viewport. */
-  readonly top: () => number;
-  readonly scrollBy: (pixels: number) => void;
-  /** Scrolls as far as needed to show a row, or until it is the first below the head. */
-  readonly show: (row: number, isFirst: boolean) => void;
-  /** Shows the part of the list of the scroll bar's place. */
-  readonly reset: () => void;
-}
 
 const shown = (name: string) => document.querySelector<HTMLElement>(name);
 const bottomOf = (name: string) => shown(name)?.getBoundingClientRect().bottom ?? 0;
@@ -49,14 +35,16 @@ export function useListScroll(
   body: ElementRef,
   count: ReadonlySignal<number>,
   draw: () => void,
-): ListScroll {
+) {
   const rowHeight = useSignal(48);
   const height = useComputed(() => new ListHeight(count.value * rowHeight.value, rowArea().lower));
   const wanted = useSignal(0);
+  /** By how many pixels the rows are drawn above their places in the list. */
   const shift = useComputed(() => Math.min(wanted.value, height.value.excess));
   const elementHeight = useComputed(() => height.value.element);
   const last = useRef(0);
   const scrolled = () => -(body.current?.getBoundingClientRect().top ?? 0);
+  /** The upper edge of the first row in the viewport. */
   const top = () => -scrolled() - shift.value;
 
   function scrollList(pixels: number): void {
@@ -66,6 +54,7 @@ export function useListScroll(
     wanted.value = Math.max(0, position - last.current);
   }
 
+  /** Scrolls as far as needed to show a row, or until it is the first below the head. */
   function show(row: number, isFirst: boolean): void {
     const rowTop = top() + row * rowHeight.value;
     const { upper, lower } = rowArea();
@@ -74,6 +63,7 @@ export function useListScroll(
     else if (rowTop + rowHeight.value > lower) scrollList(rowTop + 2 * rowHeight.value - lower);
   }
 
+  /** Shows the part of the list of the scroll bar's place. */
   function reset(): void {
     last.current = scrolled();
     wanted.value = height.value.shiftAt(last.current);

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Book } from '../../../../src/client/index.ts';
 import { formatMessage } from '../../language/format.ts';
 import { texts } from '../../language/texts.ts';
@@ -112,14 +113,22 @@ function Cell({ name, row: { book, isNew, activeColumn, onEditorKey }, children 
   const id = isNew ? 'new' : book?.id;
   const edit = cells.of(id, name);
   const isSaving = !isNew && cells.isSaving(id, name);
-  const hasControl = edit || (book && (name === 'select' || name === 'id'));
+  const hasControl = book !== undefined && (name === 'select' || name === 'id');
+  const element = useRef<HTMLDivElement>(null);
+  const hadFocus = element.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // The control comes and goes with the book, which is loaded or deleted while its cell has the focus.
+    const focusable = element.current?.querySelector<HTMLElement>('a, input') ?? element.current;
+    if (hadFocus) focusable?.focus({ preventScroll: true });
+  }, [hasControl]);
   return (
     <div
+      ref={element}
       role="gridcell"
       class={`cell ${name} ${edit ? 'editing' : ''} ${isSaving ? 'saving' : ''}`}
       title={isSaving ? texts.value.saving : undefined}
       aria-colindex={column + 1}
-      tabIndex={hasControl ? undefined : column === activeColumn ? 0 : -1}
+      tabIndex={edit || hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
       {edit && code ? <code.CellEditor edit={edit} onKeyDown={onEditorKey} /> : children}
     </div>

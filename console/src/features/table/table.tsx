@@ -142,7 +142,7 @@ export function Table() {
 
   function focusActive(): void {
     const { row, column } = active.value;
-    const cell = cellsOf(row).find((each) => columnOf(each) === column);
+    const cell = displayedCells(row).find((each) => columnOf(each) === column);
     const control = cell?.querySelector<HTMLElement>('textarea, input, :scope.id > a');
     (control ?? cell)?.focus({ preventScroll: true });
   }
@@ -154,7 +154,7 @@ export function Table() {
   }
 
   /** The displayed cells of a row. */
-  function cellsOf(row: number): HTMLElement[] {
+  function displayedCells(row: number): HTMLElement[] {
     const found = grid.current?.querySelectorAll<HTMLElement>(`[aria-rowindex="${row + 2}"] > *`) ?? [];
     return [...found].filter(({ offsetWidth }) => offsetWidth > 0);
   }
@@ -176,7 +176,7 @@ export function Table() {
       if (shiftKey) extendRange(row, active.value.row);
       else anchor.current = active.value.row;
     } else if (moveCell) {
-      const columns = cellsOf(row).map(columnOf);
+      const columns = displayedCells(row).map(columnOf);
       const last = columns.length - 1;
       const index = Math.min(Math.max(moveCell(columns.indexOf(column), last), 0), last);
       move(row, columns[index] ?? column);
@@ -186,17 +186,17 @@ export function Table() {
     else if (key === 'F2' || (key === 'Enter' && !(event.target as Element).matches('a, input')))
       edit(row, column);
     else if ((key === 'Delete' || key === 'Backspace') && !isReadOnly.value) {
-      if (book && fieldOf(column)) empty(row, column);
+      if (book && fieldOf(column)) write(row, column, '');
       else if (key === 'Delete') deleteSelected();
     } else if (key.length === 1 && fieldOf(column)) edit(row, column, key);
     else return;
     event.preventDefault();
   }
 
-  /** Empties a cell, in which the reason is shown if it must not be empty. */
-  function empty(row: number, column: number): void {
-    edit(row, column, '');
-    if (cells.save()) move(row, column);
+  /** Replaces the text of a cell, in which the reason is shown if it cannot be stored. That of a new book waits for the others. */
+  function write(row: number, column: number, text: string): void {
+    edit(row, column, text);
+    if (!isNewRow(row) && cells.save()) move(row, column);
   }
 
   function deleteSelected(): void {
@@ -221,7 +221,7 @@ export function Table() {
     move(row, CELLS.indexOf(field));
   }
 
-  /** Enter saves a cell, Tab also opens the next one, and Esc discards the text. */
+  /** Enter saves a cell, Tab also opens the next one, as both do in a new book, and Esc discards the text. */
   function handleEditorKey(event: KeyboardEvent): void {
     event.stopPropagation();
     const { key, shiftKey } = event;
@@ -232,11 +232,11 @@ export function Table() {
     else if (key !== 'Tab' && (key !== 'Enter' || shiftKey)) return;
     event.preventDefault();
     const next = neighbour(open.field, shiftKey ? -1 : 1);
-    // The cells of a new book are saved together.
-    const isContinued = key === 'Tab' && isNewRow(row) && next.rows === 0;
+    // The cells of a new book are saved together, in the last one.
+    const isContinued = key !== 'Escape' && isNewRow(row) && next.rows === 0;
     if (!isContinued && !cells.save()) return;
     const isInTable = row + next.rows >= 0 && row + next.rows < count.value;
-    if (key === 'Tab' && isInTable) edit(row + next.rows, CELLS.indexOf(next.field));
+    if ((key === 'Tab' || isContinued) && isInTable) edit(row + next.rows, CELLS.indexOf(next.field));
     else move(row, isNewRow(row) ? START.column : column);
   }
 
@@ -255,7 +255,8 @@ export function Table() {
     const book = list.at(row);
     const books = selection.loaded();
     event.preventDefault();
-    if (books.length < selection.count.value) app.toasts.show({ text: () => allTexts.value.tooManyToCopy });
+    if (books.length < selection.count.value)
+      app.toasts.show({ text: () => allTexts.value.tooManyToCopy, isError: true });
     else if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
     else if (book) event.clipboardData?.setData('text/plain', textOfField(book, fieldOf(column) ?? 'title'));
   }
@@ -265,7 +266,9 @@ export function Table() {
     if (!isCellFocused() || text === '' || isReadOnly.value) return;
     event.preventDefault();
     const { row, column } = active.value;
-    void import('../../state/paste.ts').then(async ({ paste, PASTED_ROWS_MAX }) => {
+    void import('../../state/paste.ts').then(async ({ cellsOf, paste, PASTED_ROWS_MAX }) => {
+      const [[cell = '', ...others] = [], ...lines] = cellsOf(text);
+      if (others.length + lines.length === 0) return fieldOf(column) && write(row, column, cell);
       const mayReplace = (books: number) =>
         app.dialogs.ask(formatMessage(allTexts.value.pasteQuestion, { count: books }), allTexts.value.paste);
       const problem = await paste(app, row, fieldOf(column) ?? 'title', text, mayReplace);
