@@ -8,7 +8,7 @@ import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
 import { readConfig } from '../src/config/config.ts';
 import { readVersion } from '../src/config/version.ts';
 import type { BookHistory } from '../src/history/book-history.ts';
-import { serveHistory } from '../src/history/routes.ts';
+import { serveHistory } from '../src/history/wing.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
 import { serveSearch } from '../src/search/wing.ts';
 import { Secret } from '../src/secret.ts';
