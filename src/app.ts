@@ -57,7 +57,7 @@ export async function startApp(
     wings,
     tokens,
     credentials: new Credentials(secrets.username, secrets.password),
-    throttle: new LoginThrottle(config.throttleLimits, now),
+    throttle: new LoginThrottle(config.limits.failedLogins, now),
     limits: config.limits,
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,

@@ -29,6 +29,6 @@ export interface Wing {
 export interface OpenWing extends AsyncDisposable {
   /** As that of BookStore. */
   readonly lost?: Promise<string> | undefined;
-  /** Adds routes. GET /books may be among them: the core adds its own only if no wing has. @returns metrics */
+  /** Adds routes, or parameters to GET /books. @returns metrics */
   serve(core: Core): readonly Gauge[];
 }

@@ -2,13 +2,13 @@ import diagnostics from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { createServer } from '../src/api/server.ts';
 import { Credentials } from '../src/auth/credentials.ts';
-import { LoginThrottle, THROTTLE_LIMITS } from '../src/auth/throttle.ts';
+import { LoginThrottle } from '../src/auth/throttle.ts';
 import { Tokens } from '../src/auth/tokens.ts';
 import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
 import { readConfig } from '../src/config/config.ts';
 import { readVersion } from '../src/config/version.ts';
 import type { BookHistory } from '../src/history/book-history.ts';
-import { serveHistory } from '../src/history/routes.ts';
+import { serveHistory } from '../src/history/wing.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
 import { serveSearch } from '../src/search/wing.ts';
 import { Secret } from '../src/secret.ts';
@@ -39,7 +39,7 @@ export async function startBareServer(): Promise<BareServer> {
     ],
     tokens: new Tokens(secrets.tokenKey, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
-    throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
+    throttle: new LoginThrottle(config.limits.failedLogins, Date.now),
     limits: { ...config.limits, graceMs: 0 },
     corsOrigins: [],
     trustProxy: false,

@@ -2,7 +2,7 @@ import { after } from 'node:test';
 import { createServer } from '../src/api/server.ts';
 import { startApp } from '../src/app.ts';
 import { Credentials } from '../src/auth/credentials.ts';
-import { LoginThrottle, THROTTLE_LIMITS, type ThrottleLimits } from '../src/auth/throttle.ts';
+import { LoginThrottle } from '../src/auth/throttle.ts';
 import { Tokens } from '../src/auth/tokens.ts';
 import type { BookStore } from '../src/book/book-store.ts';
 import { readConfig, type ServiceConfig } from '../src/config/config.ts';
@@ -34,7 +34,6 @@ export interface ServiceOptions {
   /** The clock, in milliseconds since 1970. */
   readonly now?: () => number;
   readonly httpLimits?: Partial<HttpLimits>;
-  readonly throttleLimits?: Partial<ThrottleLimits>;
   /** The store; by default a new one, which is deleted with the service. */
   readonly dbUrl?: string;
   /** The engine of a new store; by default SQLite. */
@@ -120,7 +119,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     hasMetrics = true,
     hasHistory = false,
     httpLimits,
-    throttleLimits,
     now,
   } = options;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
@@ -137,7 +135,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       logLevel,
       hasMetrics,
       limits: { ...DEFAULTS.limits, ...NO_GRACE, ...httpLimits },
-      throttleLimits: { ...THROTTLE_LIMITS, ...throttleLimits },
       ...(hasHistory && { historyDays: 90 }),
     },
     { tokenKey: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
@@ -162,7 +159,7 @@ export async function startServiceOn(
     wings: 'search' in store ? [{ serve: (core) => serveSearch(core, store) }] : [],
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
-    throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
+    throttle: new LoginThrottle(DEFAULTS.limits.failedLogins, Date.now),
     limits: { ...DEFAULTS.limits, ...NO_GRACE, ...httpLimits },
     corsOrigins: [],
     trustProxy: false,

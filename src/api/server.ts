@@ -12,7 +12,7 @@ import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
 import { describeError } from './describe-error.ts';
 import { describeRoutes } from './description/openapi.ts';
-import { operations } from './description/operations.ts';
+import { type NamedOperation, type Operation, operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { ListHandler } from './list-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
@@ -43,6 +43,7 @@ export function createServer(options: ServerOptions) {
   app.post('/book', { ...protect, config: operations.createBook }, respondWith(books.create));
   app.post('/books', { ...protect, config: operations.createBooks }, respondWith(books.createMany));
   app.patch('/books', { ...protect, config: operations.updateBooks }, respondWith(books.updateMany));
+  let list: ListRoute = { operation: operations.listBooks, handle: lists.handle };
   const core: Core = {
     app,
     connections: server.connections,
@@ -50,6 +51,9 @@ export function createServer(options: ServerOptions) {
     bodies,
     unreadBudget,
     searchMs: limits.searchMs,
+    extendList: (additions, handle) => {
+      list = { operation: { ...operations.listBooks, ...additions }, handle };
+    },
     readPage: (after, limit) => lists.readPage(after, limit),
     listBooks: lists.handle,
     onWritten: (written) =>
@@ -59,8 +63,7 @@ export function createServer(options: ServerOptions) {
       }),
   };
   const gauges = options.wings.flatMap((wing) => wing.serve(core));
-  if (!app.hasRoute({ method: 'GET', url: '/books' }))
-    app.get('/books', { ...protect, config: operations.listBooks }, respondWith(lists.handle));
+  app.get('/books', { ...protect, config: list.operation }, respondWith(list.handle));
   app.get('/book/:id', { ...protect, config: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, config: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protect, config: operations.deleteBook }, respondWith(books.delete));
@@ -105,11 +108,19 @@ export interface Core {
   readonly unreadBudget: MemoryBudget;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
+  /** Has GET /books responded to by another handler, which calls {@link listBooks} if there is no query. */
+  readonly extendList: (additions: Partial<Operation>, handle: ListHandler['handle']) => void;
   readonly readPage: ListHandler['readPage'];
   /** GET /books without a query. */
   readonly listBooks: ListHandler['handle'];
   /** Has a function called after each request that may have written. */
   readonly onWritten: (written: () => void) => void;
+}
+
+/** GET /books, which the core serves without a query, or by what a wing makes of it. */
+interface ListRoute {
+  readonly operation: NamedOperation;
+  readonly handle: ListHandler['handle'];
 }
 
 /** A metric that is read at each scrape. */

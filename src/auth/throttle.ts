@@ -1,14 +1,7 @@
 import { isIP, isIPv6, SocketAddress } from 'node:net';
 
-export interface ThrottleLimits {
-  /** Failed logins from a network within one window. */
-  readonly failuresMax: number;
-  /** The length of a window, which begins with the first failure. */
-  readonly windowSeconds: number;
-}
-
-/** Enough for typing errors, too few for guessing. */
-export const THROTTLE_LIMITS: ThrottleLimits = { failuresMax: 100, windowSeconds: 60 };
+/** The length of a window, which begins with the first failure. */
+const WINDOW_MS = 60_000;
 /** Limits the memory; beyond it the oldest window is deleted. */
 const WINDOWS_MAX = 100_000;
 
@@ -19,19 +12,20 @@ interface Window {
 
 /** Counts failed logins by network, within this process. */
 export class LoginThrottle {
-  readonly #limits: ThrottleLimits;
+  readonly #failuresMax: number;
   readonly #now: () => number;
   /** By network, the oldest first. */
   readonly #windows = new Map<string, Window>();
 
-  constructor(limits: ThrottleLimits, now: () => number) {
-    this.#limits = limits;
+  /** @param failuresMax those of a network within a window */
+  constructor(failuresMax: number, now: () => number) {
+    this.#failuresMax = failuresMax;
     this.#now = now;
   }
 
   secondsToWait(address: string): number {
     const window = this.#windows.get(networkOf(address));
-    return window && window.failures >= this.#limits.failuresMax ? this.#secondsLeft(window) : 0;
+    return window && window.failures >= this.#failuresMax ? this.#secondsLeft(window) : 0;
   }
 
   /** Counts a failed login. @returns the seconds until this address may log in, if concurrent logins reached the limit */
@@ -40,11 +34,11 @@ export class LoginThrottle {
     let window = this.#windows.get(key);
     if (!window || this.#secondsLeft(window) === 0) window = this.#begin(key);
     window.failures++;
-    return window.failures > this.#limits.failuresMax ? this.#secondsLeft(window) : 0;
+    return window.failures > this.#failuresMax ? this.#secondsLeft(window) : 0;
   }
 
   #begin(key: string): Window {
-    const window = { failures: 0, endsAtMs: this.#now() + this.#limits.windowSeconds * 1_000 };
+    const window = { failures: 0, endsAtMs: this.#now() + WINDOW_MS };
     this.#windows.delete(key);
     this.#windows.set(key, window);
     for (const [oldest, { endsAtMs }] of this.#windows) {

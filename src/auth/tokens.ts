@@ -13,7 +13,6 @@ const HASHES = new Map<unknown, string>([
 
 /** The cache of verified tokens: verifying one takes 10 µs. */
 const VERIFIED_TOKENS_MAX = 10_000;
-const VERIFIED_TOKEN_LENGTH_MAX = 1_024;
 
 /** Whether a token is valid, for everything or for reading, or why not; only one that is signed with the secret can be `expired`. */
 export type TokenVerdict = 'valid' | 'read-only' | 'expired' | 'wrong signature' | 'invalid';
@@ -87,7 +86,6 @@ export class Tokens {
   }
 
   #keep(token: string, expiresAt: number, verdict: TokenVerdict): void {
-    if (token.length > VERIFIED_TOKEN_LENGTH_MAX) return;
     this.#verified.set(token, { expiresAt, verdict });
     if (this.#verified.size <= VERIFIED_TOKENS_MAX) return;
     const [oldest = ''] = this.#verified.keys();

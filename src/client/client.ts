@@ -175,7 +175,7 @@ export function requestToken(options: Login & ServiceOptions): Promise<Token> {
   return fetchToken(createRetryingSender(DEPENDENCIES, options), options, Date.now);
 }
 
-/** {@link createClient} for tests. */
+/** {@link createClient} with its randomness and clock as arguments. */
 export function createClientWith(dependencies: Dependencies, options: ClientOptions): BookClient {
   const send = withAuthorization(createRetryingSender(dependencies, options), options, dependencies.now);
   const read = async (path: string, signal?: AbortSignal) => expectSuccess(await send(reading(path), signal));

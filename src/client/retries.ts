@@ -2,7 +2,7 @@ import { sleep } from './abort.ts';
 import { NoResponseError } from './errors.ts';
 import { isTemporary, type Send } from './exchange.ts';
 
-/** Randomness and time, which tests replace. */
+/** Randomness and time. */
 export interface Dependencies {
   /** A number from 0 to below 1. */
   readonly random: () => number;

@@ -1,4 +1,3 @@
-import { THROTTLE_LIMITS, type ThrottleLimits } from '../auth/throttle.ts';
 import { FIXED_LIMITS, type HttpLimits } from '../http/limits.ts';
 import type { LogLevel } from '../log/log-level.ts';
 import { Secret } from '../secret.ts';
@@ -14,7 +13,6 @@ export interface ServiceConfig {
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
   readonly limits: HttpLimits;
-  readonly throttleLimits: ThrottleLimits;
   readonly logLevel: LogLevel;
   readonly hasMetrics: boolean;
   /** How many days changes are kept; absent when they are not recorded. */
@@ -116,7 +114,6 @@ export function readConfig(variables: Variables): Omit<LoadedConfiguration, 'gen
         connections: values.CONNECTIONS_MAX,
         stopDelayMs: values.STOP_DELAY_SECONDS,
       },
-      throttleLimits: THROTTLE_LIMITS,
       logLevel: values.LOG_LEVEL,
       hasMetrics: values.METRICS,
       ...((values.HISTORY ?? values.DB_URL.engine === 'sqlite') && { historyDays: values.HISTORY_DAYS }),

@@ -37,14 +37,11 @@ function requireAssignments(text: string): void {
 }
 
 /** Generates missing secrets in the file, once for concurrent processes. @throws Error when it cannot be read or written */
-export function generateMissing(
-  environment: Variables,
-  lockMsMax = LOCK_MS_MAX,
-): { variables: Variables; generated: string[] } {
+export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
   const known = () => ({ ...readEnvFile(), ...environment });
   const before = known();
   if (!lacksSecret(before)) return { variables: before, generated: [] };
-  return withLock(lockMsMax, () => {
+  return withLock(() => {
     const variables = known();
     if (!lacksSecret(variables)) return { variables, generated: [] };
     const values = {
@@ -84,12 +81,12 @@ const LOCK = `${ENV_FILE}.lock`;
 const LOCK_MS_MAX = 10_000;
 
 /** The lock is SQLite's, which the system releases when the process exits. Its file stays: others may be waiting for it. */
-function withLock<Result>(lockMsMax: number, operation: () => Result): Result {
+function withLock<Result>(operation: () => Result): Result {
   // Unlike SQLite's, this error has a code.
   closeSync(openSync(LOCK, 'a', 0o600));
   // Not an import: most starts do not need SQLite here.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  using lock = new DatabaseSync(LOCK, { timeout: lockMsMax });
+  using lock = new DatabaseSync(LOCK, { timeout: LOCK_MS_MAX });
   lock.exec('begin exclusive');
   return operation();
 }

@@ -7,6 +7,8 @@ export interface HttpLimits {
   readonly bodyBytesAtOnce: number;
   /** The same for bodies of `POST /token`: a stranger can fill this memory, and affects no body behind a token. */
   readonly loginBytesAtOnce: number;
+  /** The failed logins from a network within a minute: enough for typing errors, too few for guessing. */
+  readonly failedLogins: number;
   /** The memory of all long responses that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
   /** The pipelined requests of all connections that wait for their turn, each of which takes some 3 KB; a further one is rejected. */
@@ -42,6 +44,7 @@ export const FIXED_LIMITS = {
   // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
   loginBytesAtOnce: 2 * 1_024 * 1_024,
+  failedLogins: 100,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
   waitingRequests: 10_000,
   rejectedConnections: 1_000,

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
+import type { Gauge as GaugeOfWing } from '../api/server.ts';
 import { processMetrics } from './process.ts';
 import { RequestMetrics } from './requests.ts';
 import { StoreMetrics } from './store.ts';
@@ -11,13 +12,6 @@ interface ServerSnapshot {
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
-}
-
-/** A metric that is read at each scrape. */
-interface OtherGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly read: () => number;
 }
 
 export class Metrics {
@@ -38,8 +32,8 @@ export class Metrics {
     }).set({ version, engine, node: process.versions.node }, 1);
   }
 
-  /** @param gauges further metrics */
-  start(getSnapshot: () => ServerSnapshot, gauges: readonly OtherGauge[]): void {
+  /** @param gauges those of the wings */
+  start(getSnapshot: () => ServerSnapshot, gauges: readonly GaugeOfWing[]): void {
     this.#process = processMetrics();
     const registers = [this.#registry];
     new Gauge({

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client';
+import type { OperationObserver, PoolState } from '../store/observer.ts';
 
 /** In seconds: from a read of one book in SQLite to the timeout of PostgreSQL. */
 const DURATION_BOUNDS = [
@@ -8,12 +9,6 @@ const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
 const OPERATION_LABELS = ['engine', 'operation'] as const;
 
-interface Pool {
-  readonly idle: number;
-  readonly used: number;
-  readonly waiting: number;
-}
-
 export class StoreMetrics {
   readonly #engine: string;
   readonly #durations: Histogram<(typeof OPERATION_LABELS)[number]>;
@@ -21,7 +16,7 @@ export class StoreMetrics {
   readonly #failures: Counter<(typeof OPERATION_LABELS)[number]>;
   readonly #parts: Gauge<'engine' | 'part'>;
   readonly #waiting: (readonly [operation: string, count: () => number])[] = [];
-  readonly #pools: (readonly [name: string, connections: () => Pool])[] = [];
+  readonly #pools: (readonly [name: string, connections: () => PoolState])[] = [];
 
   constructor(registry: Registry, engine: string) {
     this.#engine = engine;
@@ -87,7 +82,7 @@ export class StoreMetrics {
     });
   }
 
-  operation(name: string, waiting: () => number): (calls: number, ms: number, hasFailed: boolean) => void {
+  operation(name: string, waiting: () => number): OperationObserver {
     const labels = { engine: this.#engine, operation: name };
     this.#waiting.push([name, waiting]);
     this.#durations.zero(labels);
@@ -106,7 +101,7 @@ export class StoreMetrics {
     return (cause) => this.#parts.set(labels, Number(cause !== undefined));
   }
 
-  pool(name: string, connections: () => Pool): void {
+  pool(name: string, connections: () => PoolState): void {
     this.#pools.push([name, connections]);
   }
 }

@@ -103,8 +103,8 @@ test('The tabs of a browser share a session and its end', async (context) => {
 
 test('After too many failed sign-ins, the form counts down until the next attempt is allowed', async (context) => {
   let clockOffset = 0;
-  const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
-  await using service = await startService({ now: () => Date.now() + clockOffset, throttleLimits });
+  const httpLimits = { failedLogins: 1 };
+  await using service = await startService({ now: () => Date.now() + clockOffset, httpLimits });
   const expectedMessages = failedRequests(401, 429);
   const page = await pages.open(context, `${service.url}/console/`, { expectedMessages });
   if (!page) return;

@@ -154,7 +154,7 @@ describe('The session of a client', () => {
   });
 
   test('fails after too many wrong passwords, with Retry-After', async () => {
-    await using service = await startService({ throttleLimits: { failuresMax: 1, windowSeconds: 60 } });
+    await using service = await startService({ httpLimits: { failedLogins: 1 } });
     const stranger = createClient({ url: service.url, ...CREDENTIALS, password: 'wrong' });
     await assert.rejects(stranger.find(1), { status: 401 });
     const books = createClient({ url: service.url, ...CREDENTIALS });

@@ -6,7 +6,7 @@ import type {
   ChangePage,
   ChangeRequest,
 } from '../../src/history/book-history.ts';
-import { openHistory } from '../../src/history/open-history.ts';
+import { openHistory } from '../../src/history/wing.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 

@@ -39,7 +39,7 @@ describe('An origin in CORS_ORIGINS', () => {
   test('is allowed to read every response, also errors', async () => {
     await using service = await startService({
       corsOrigins,
-      throttleLimits: { failuresMax: 2, windowSeconds: 60 },
+      httpLimits: { failedLogins: 2 },
     });
     const headers = { Origin: ORIGIN };
     for (const [method, path, status, body, token] of [

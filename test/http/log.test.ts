@@ -42,8 +42,8 @@ for (const [logLevel, statuses] of [
   ['silent', []],
 ] as const) {
   test(`With LOG_LEVEL=${logLevel} the log has the statuses ${statuses.join(', ') || '(none)'}`, async () => {
-    const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
-    await using service = await startService({ logLevel, throttleLimits, secret: '' });
+    const httpLimits = { failedLogins: 1 };
+    await using service = await startService({ logLevel, httpLimits, secret: '' });
     await service.fetch('GET', '/docs').catch(() => {});
     await service.fetch('POST', '/token', LOGIN);
     await service.fetch('POST', '/token', WRONG_LOGIN);
@@ -59,7 +59,7 @@ for (const [logLevel, statuses] of [
 }
 
 describe('A failed login is logged with the address of its client', () => {
-  const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
+  const httpLimits = { failedLogins: 1 };
   /** fail2ban replaces `<ADDR>` by an expression for addresses. */
   const [, failregex = ''] =
     /^failregex = (.*)$/m.exec(readText('deploy/fail2ban/filter.d/bookkeeping.conf')) ?? [];
@@ -73,7 +73,7 @@ describe('A failed login is logged with the address of its client', () => {
     [true, '","client":"203.0.113.1', [undefined, undefined]],
   ] as const) {
     test(`from X-Forwarded-For: ${forwarded}, with TRUST_PROXY ${trustProxy}`, async () => {
-      await using service = await startService({ throttleLimits, trustProxy });
+      await using service = await startService({ httpLimits, trustProxy });
       using connection = await Connection.open({ port: service.port, localAddress: '127.0.0.1' });
       for (const body of [LOGIN, WRONG_LOGIN, LOGIN]) {
         await connection.send(request('POST /token', [`X-Forwarded-For: ${forwarded}`], body));

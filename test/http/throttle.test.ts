@@ -5,11 +5,11 @@ import { Connection, request } from '../../testkit/connection.ts';
 import { LOGIN, type Service, startService, WRONG_LOGIN } from '../../testkit/service.ts';
 
 const FAILURES_MAX = 5;
-const throttleLimits = { failuresMax: FAILURES_MAX, windowSeconds: 60 };
+const httpLimits = { failedLogins: FAILURES_MAX };
 
 describe('An address with too many failed logins', () => {
   test('gets 429 with Retry-After for any body', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     await exhaust(service);
     using connection = await Connection.open(service);
     for (const body of [WRONG_LOGIN, LOGIN, '{', '']) {
@@ -22,7 +22,7 @@ describe('An address with too many failed logins', () => {
   });
 
   test('can use all other endpoints with its token', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     await exhaust(service);
     assert.equal((await service.fetch('GET', '/books')).status, 200);
     assert.equal((await service.fetch('GET', '/book/1')).status, 404);
@@ -30,7 +30,7 @@ describe('An address with too many failed logins', () => {
 
   test('can log in again after the window', async () => {
     let passedMs = 0;
-    await using service = await startService({ throttleLimits, now: () => Date.now() + passedMs });
+    await using service = await startService({ httpLimits, now: () => Date.now() + passedMs });
     await exhaust(service);
     const refused = await login(service, LOGIN);
     assert.equal(refused.status, 429);
@@ -39,13 +39,13 @@ describe('An address with too many failed logins', () => {
   });
 
   test('has no more of them than the limit, also when they are concurrent', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     const responses = await Promise.all(Array.from({ length: 50 }, () => login(service, WRONG_LOGIN)));
     assert.equal(responses.filter(({ status }) => status === 401).length, FAILURES_MAX);
   });
 
   test('has no more of them than the limit, also when all requests begin before one ends', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     const connections = await Promise.all(Array.from({ length: 50 }, () => Connection.open(service)));
     const bytes = request('POST /token', [], WRONG_LOGIN);
     for (const connection of connections) await connection.send(bytes.slice(0, -1));
@@ -59,7 +59,7 @@ describe('An address with too many failed logins', () => {
 
 describe('The count of failed logins', () => {
   test('is neither increased nor reset by a successful login', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     for (let index = 0; index < 3 * FAILURES_MAX; index++) {
       assert.equal((await login(service, LOGIN)).status, 200);
     }
@@ -71,7 +71,7 @@ describe('The count of failed logins', () => {
   });
 
   test('is not increased by an invalid body', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     for (let index = 0; index < 3 * FAILURES_MAX; index++) {
       assert.equal((await login(service, '{')).status, 400);
     }
@@ -81,7 +81,7 @@ describe('The count of failed logins', () => {
 
 describe('X-Forwarded-For', () => {
   test('is ignored by default', async () => {
-    await using service = await startService({ throttleLimits });
+    await using service = await startService({ httpLimits });
     for (let index = 0; index < FAILURES_MAX; index++) {
       assert.equal((await login(service, WRONG_LOGIN, from(`203.0.113.${index}`))).status, 401);
     }
@@ -91,7 +91,7 @@ describe('X-Forwarded-For', () => {
 
   for (const trustProxy of [true, 1, ['127.0.0.1', '::1']] as const) {
     test(`identifies clients when TRUST_PROXY is ${String(trustProxy)}`, async () => {
-      await using service = await startService({ throttleLimits, trustProxy });
+      await using service = await startService({ httpLimits, trustProxy });
       for (let index = 0; index < FAILURES_MAX; index++) {
         assert.equal((await login(service, WRONG_LOGIN, from('203.0.113.1'))).status, 401);
       }
@@ -102,7 +102,7 @@ describe('X-Forwarded-For', () => {
   }
 
   test('of one trusted proxy is used, and addresses before it are ignored', async () => {
-    await using service = await startService({ throttleLimits, trustProxy: 1 });
+    await using service = await startService({ httpLimits, trustProxy: 1 });
     for (let index = 0; index < FAILURES_MAX; index++) {
       const forged = from(`198.51.100.${index}, 203.0.113.1`);
       assert.equal((await login(service, WRONG_LOGIN, forged)).status, 401);
@@ -112,7 +112,7 @@ describe('X-Forwarded-For', () => {
   });
 
   test('is ignored when its sender is not in TRUST_PROXY', async () => {
-    await using service = await startService({ throttleLimits, trustProxy: ['192.0.2.1'] });
+    await using service = await startService({ httpLimits, trustProxy: ['192.0.2.1'] });
     for (let index = 0; index < FAILURES_MAX; index++) {
       await login(service, WRONG_LOGIN, from(`203.0.113.${index}`));
     }
@@ -120,7 +120,7 @@ describe('X-Forwarded-For', () => {
   });
 
   test('with IPv6 is counted by /64', async () => {
-    await using service = await startService({ throttleLimits, trustProxy: true });
+    await using service = await startService({ httpLimits, trustProxy: true });
     for (let index = 0; index < FAILURES_MAX; index++) {
       await login(service, WRONG_LOGIN, from(`2001:db8:1:2:${index}::1`));
     }
@@ -129,7 +129,7 @@ describe('X-Forwarded-For', () => {
   });
 
   test('may have any value', async () => {
-    await using service = await startService({ throttleLimits, trustProxy: true });
+    await using service = await startService({ httpLimits, trustProxy: true });
     for (const name of [
       '',
       ',',
@@ -148,7 +148,7 @@ describe('X-Forwarded-For', () => {
 });
 
 test('A throttled client does not affect others on the same connection of a proxy', async () => {
-  await using service = await startService({ throttleLimits, trustProxy: true });
+  await using service = await startService({ httpLimits, trustProxy: true });
   using connection = await Connection.open(service);
   for (let index = 0; index <= FAILURES_MAX; index++) {
     await connection.send(request('POST /token', ['X-Forwarded-For: 203.0.113.1'], WRONG_LOGIN));

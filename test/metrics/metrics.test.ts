@@ -62,7 +62,7 @@ describe('GET /metrics', () => {
   }
 
   test('counts logins by result', async () => {
-    await using service = await startService({ throttleLimits: { failuresMax: 2, windowSeconds: 60 } });
+    await using service = await startService({ httpLimits: { failedLogins: 2 } });
     for (const body of [LOGIN, WRONG_LOGIN, LOGIN, '{', WRONG_LOGIN, WRONG_LOGIN, LOGIN]) {
       await service.fetch('POST', '/token', body);
     }

@@ -6,10 +6,18 @@ import { codeIn, rowsUnder } from './markdown.ts';
 
 const LIMITS = 'docs/limits.md';
 
-const rows = rowsUnder(readText(LIMITS), 'limit', 'value', 'constant').map(
-  ([bound = '', value = '', constant = '', , link = '']) => {
+const document = readText(LIMITS);
+const rows = rowsUnder(document, 'limit', 'value', 'constant', 'at the limit', 'against').map(
+  ([bound = '', value = '', constant = '', , against, link = '']) => {
     const [, title = '', path = ''] = /^\[(.*)\]\((.*)\)$/.exec(link) ?? [];
-    return { bound, value, constant: codeIn(constant) ?? '', title, path: join(dirname(LIMITS), path) };
+    return {
+      bound,
+      value,
+      constant: codeIn(constant) ?? '',
+      against,
+      title,
+      path: join(dirname(LIMITS), path),
+    };
   },
 );
 
@@ -77,6 +85,11 @@ describe(`The tables in ${LIMITS}`, () => {
       rows.map(({ bound }) => bound),
       [...new Set(rows.map(({ bound }) => bound))],
     );
+  });
+
+  test('say what each is against, in the words of the first', () => {
+    const words = rowsUnder(document, 'against', 'meaning').map(([word]) => word);
+    assert.deepEqual(new Set(rows.map(({ against }) => against)), new Set(words));
   });
 
   for (const { bound, value, constant, title, path } of rows) {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { REASONS } from '../../src/api/description/reasons.ts';
+import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
 import { readDocument } from '../../testkit/document.ts';
 import { LOG_KEYS } from '../../testkit/log.ts';
 import { listFiles } from './deployment.ts';
-import { exists, listSources, readPackage, readText } from './files.ts';
+import { exists, listModules, listSources, readPackage, readText } from './files.ts';
 import { anchorOf, codeIn, codeOf, headingsOf, linksOf, rowsUnder } from './markdown.ts';
 
 const readme = readText('README.md');
@@ -17,6 +18,22 @@ const architecture = readText('ARCHITECTURE.md');
 const contributing = readText('CONTRIBUTING.md');
 const changelog = readText('CHANGELOG.md');
 const { version, scripts, ...manifest } = readPackage();
+
+/** Such as `token --ttl`. */
+const knownOptions = new Set(
+  Object.entries<Command>(COMMANDS).flatMap(([command, { options }]) =>
+    Object.keys(options).map((option) => `${command} --${option}`),
+  ),
+);
+/** All words of the code and of the files of deploy/. */
+const knownWords = new Set(
+  [
+    ...listModules().filter((path) => !path.startsWith('test/')),
+    ...listFiles('deploy/**/*.{yaml,cfg}'),
+  ].flatMap((path) => readText(path).match(/\w+/g) ?? []),
+);
+/** Variables of Node, and of the programs in docs/examples.md. */
+const NOT_OURS = ['NO_COLOR', 'BOOKS_URL', 'BOOKS_USERNAME', 'BOOKS_PASSWORD'];
 
 /** The rows of the table of variables. */
 const variableRows = Object.entries<Variable<unknown>>(VARIABLES).map(
@@ -111,6 +128,46 @@ test('docs/command-line.md has every command', () => {
   assert.deepEqual(documented.toSorted(), Object.keys(COMMANDS).toSorted());
 });
 
+test('docs/assistants.md has every tool', () => {
+  const documented = rowsUnder(readText('docs/assistants.md'), 'tool', 'what it does');
+  const tools = readText('mcp/server.ts').matchAll(/^ *tool\(server, '(\w+)'/gm);
+  assert.deepEqual(
+    documented.map(([name = '']) => codeIn(name)),
+    [...tools].map(([, name]) => name),
+  );
+});
+
+test('The documents have the number of connections of a process to PostgreSQL', () => {
+  const pools = ['src/store/postgres/pool/pool.ts', 'src/search/postgres/search.ts'];
+  const [store = 0, search = 0, history = 0] = [...pools, 'src/history/postgres/history.ts'].map((path) =>
+    [...readText(path).matchAll(/\bconnectionsMax: ([0-9]+)/g)].reduce(
+      (sum, [, max]) => sum + Number(max),
+      0,
+    ),
+  );
+  const [off, on] = [store + search, store + search + history];
+  // Of the 100 of PostgreSQL, 3 are reserved for superusers.
+  const [copiesOff, copiesOn] = [off, on].map((connections) => Math.floor((100 - 3) / connections));
+  for (const [path, ...texts] of [
+    [
+      'docs/scaling.md',
+      `A copy uses up to ${off}:`,
+      `copies × ${off} `,
+      `is enough for ${copiesOff} copies. With \`HISTORY=on\` a copy uses ${history} more, so count ${on}, and the default is enough for ${copiesOn}.`,
+    ],
+    [
+      'docs/postgresql.md',
+      `default_pool_size = ${off} `,
+      `at most ${off} at once, ${on} with HISTORY=on`,
+      `copies × ${off} `,
+    ],
+    ['docs/limits.md', `up to ${off} connections, and ${on} with \`HISTORY=on\``],
+  ] as const) {
+    const text = readText(path).replaceAll(/\s+/g, ' ');
+    for (const expected of texts) assert.ok(text.includes(expected), `${path}: ${expected}`);
+  }
+});
+
 test('.env.example has every variable with its default, and no other', () => {
   const assignments = [...readText('.env.example').matchAll(/^#?([A-Z_]+)=(.*)$/gm)];
   assert.deepEqual(
@@ -203,6 +260,32 @@ for (const name of listFiles('{,docs/,bench/,client/,console/src/language/}*.md'
   test(`The commands in ${name} exist`, () => {
     const commands = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];
     for (const [command, script, shortcut] of commands) assert.ok(scripts[script ?? shortcut ?? ''], command);
+  });
+
+  // The names of older versions are in CHANGELOG.md.
+  const current = name === 'CHANGELOG.md' ? '' : text.replaceAll(/\\\n\s*/g, ' ');
+
+  test(`The options of commands, and the campaigns, in ${name} exist`, () => {
+    const calls = [...current.matchAll(/\bbookkeeping ([a-z][a-z-]*)\b([^`\n|;&)]*)/g)];
+    const used = calls.flatMap(([, command, rest = '']) =>
+      [...rest.matchAll(/ (--[a-z-]+)/g)].map(([, option]) => `${command} ${option}`),
+    );
+    assert.deepEqual(
+      used.filter((option) => !knownOptions.has(option)),
+      [],
+    );
+    for (const [call, campaign] of current.matchAll(/\bcampaign -- ([a-z][a-z-]*)/g))
+      assert.ok(exists(`campaigns/${campaign}/campaign.ts`), call);
+  });
+
+  test(`The metrics, variables and constants in ${name} exist`, () => {
+    const names = current.match(
+      /\b(?:bookkeeping|nodejs|process)_[a-z0-9_]+|\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g,
+    );
+    assert.deepEqual(
+      (names ?? []).filter((each) => !knownWords.has(each) && !NOT_OURS.includes(each)),
+      [],
+    );
   });
 
   test(`The links in ${name} have targets`, () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
 
@@ -42,7 +41,6 @@ describe('The configuration', () => {
         connections: 10_000,
         stopDelayMs: 0,
       },
-      throttleLimits: THROTTLE_LIMITS,
       logLevel: 'info',
       hasMetrics: true,
       historyDays: 90,
@@ -93,7 +91,6 @@ describe('The configuration', () => {
         connections: 4,
         stopDelayMs: 5_000,
       },
-      throttleLimits: THROTTLE_LIMITS,
       logLevel: 'debug',
       hasMetrics: false,
       historyDays: 7,

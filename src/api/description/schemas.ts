@@ -160,20 +160,6 @@ export const INVALID_INDEX = {
     description: 'The index of the first element at fault. Absent if the body is not an array.',
   },
 };
-export const LIST_HEADERS = {
-  Link: { type: 'string', description: 'The next page, if any, with `rel="next"` (RFC 8288).' },
-  'X-Total-Count': {
-    type: 'integer',
-    minimum: 0,
-    description: 'The number of matching books, with `count=true`.',
-  },
-  'X-Offset': {
-    type: 'integer',
-    minimum: 0,
-    description: 'The number of matches before the page, with `count=true` and `offset` or `from`.',
-  },
-};
-
 export const namedSchemas: Readonly<Record<string, Schema>> = {
   Book: book,
   NewBook: newBook,
