@@ -180,6 +180,17 @@ describe('An operation', () => {
     assert.equal(edit.problem, 'nameless');
   });
 
+  test('has new texts of up to 4,096 characters; a longer one that a book has may stay', () => {
+    const stored = { ...bookAt(console, 5), author: 'x'.repeat(4_097) };
+    const edit = new EditSession(console, stored.id, stored);
+    const problemOf = (title: string) => {
+      edit.draft.value = { ...edit.draft.value, title };
+      return edit.problem;
+    };
+    assert.equal(problemOf('\u{1F4D6}'.repeat(4_096)), undefined);
+    assert.equal(problemOf('x'.repeat(4_097)), 'long');
+  });
+
   test('begins when those before it are done: an undo or a deletion also knows the cell that is being saved', async () => {
     const { service, operations, cells } = console;
     const [candide, werther] = [bookAt(console, 5), bookAt(console, 6)];

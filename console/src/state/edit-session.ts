@@ -1,7 +1,16 @@
 import { signal } from '@preact/signals';
 import type { Book, BookClient, BookFields } from '../../../src/client/index.ts';
 import type { BookList } from './book-list.ts';
-import { changesOf, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
+import {
+  areTooLong,
+  changesOf,
+  type FormFields,
+  formFieldsOf,
+  isNameless,
+  isSame,
+  merge,
+  yearOf,
+} from './fields.ts';
 import type { Operations } from './operations.ts';
 import type { Failure } from './selection.ts';
 
@@ -16,6 +25,8 @@ export type EditState =
   | { readonly kind: 'loading' | 'editing' | 'saving' | 'missing' }
   | { readonly kind: 'conflict'; readonly theirs: FormFields }
   | { readonly kind: 'saved'; readonly book: Book };
+
+const NO_BOOK: Book = { id: 0, title: '', author: '', year: 0 };
 
 /** What writes books and shows them. */
 export interface BookWriting {
@@ -50,10 +61,11 @@ export class EditSession {
     return isSame(this.draft.value, formFieldsOf(this.base));
   }
 
-  /** Why the draft cannot be saved: the year is none, or the book would have neither a title nor an author. */
-  get problem(): 'year' | 'nameless' | undefined {
+  /** Why the draft cannot be saved: the year is none, a new text is too long, or the book would have neither a title nor an author. */
+  get problem(): 'year' | 'long' | 'nameless' | undefined {
     const { value: draft } = this.draft;
     if (yearOf(draft) === undefined) return 'year';
+    if (areTooLong(changesOf(draft, this.base ?? NO_BOOK))) return 'long';
     return isNameless(draft) && !(this.base && isNameless(this.base)) ? 'nameless' : undefined;
   }
 
@@ -105,7 +117,7 @@ export class EditSession {
   /** Saves the fields that differ from the base; a new book has none. */
   async #write(): Promise<EditState> {
     const { base, draft } = this;
-    const former = base ?? { id: 0, title: '', author: '', year: 0 };
+    const former = base ?? NO_BOOK;
     const after = { ...former, ...changesOf(draft.value, former) };
     if (base && isSame<BookFields>(base, after)) return { kind: 'saved', book: base };
     const result = await this.#app.operations.save({ before: base, after });

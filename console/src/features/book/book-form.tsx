@@ -67,9 +67,11 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
         {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
       </p>
       <p class="error" role="alert">
-        {problem === 'nameless' && isSubmitted.value
-          ? t.emptyBook
-          : error.value !== undefined && formatMessage(t.notStored, { reason: explain(error.value) })}
+        {problem === 'long'
+          ? t.longText
+          : problem === 'nameless' && isSubmitted.value
+            ? t.emptyBook
+            : error.value !== undefined && formatMessage(t.notStored, { reason: explain(error.value) })}
       </p>
       {isLeaving.value ? (
         <Leaving onStay={onCancel} />

@@ -55,7 +55,7 @@ export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
       </span>
       {problem && (
         <p id="cell-error" class="cell-error" role="alert">
-          {problem === 'year' ? t.invalidYear : t.emptyBook}
+          {{ year: t.invalidYear, long: t.longText, nameless: t.emptyBook }[problem]}
         </p>
       )}
     </>
