@@ -14,8 +14,8 @@ export interface BatchOptions<Item> {
   readonly batchItemsMax: number;
   /** Calls beyond this number are rejected. */
   readonly queueItemsMax: number;
-  /** Whether each batch waits for more calls. One that ends in the turn in which it starts would never have any otherwise. */
-  readonly alwaysGathers?: boolean;
+  /** Whether batches end in the turn of the event loop in which they start. Then the next one waits, as other calls may follow in the turn. */
+  readonly endsInTurn?: boolean;
   /** Items with equal keys are never in one batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
 }
@@ -75,11 +75,13 @@ export class BatchQueue<Item, Result> {
 
   async #runBatches(): Promise<void> {
     this.#isRunning = true;
+    const { endsInTurn } = this.#options;
     while (this.#queue.length > 0) {
-      if (this.#loneBatches < LONE_BATCHES_MIN || this.#options.alwaysGathers) await this.#gather();
+      if (!endsInTurn && this.#loneBatches < LONE_BATCHES_MIN) await this.#gather();
       const batch = this.#takeBatch();
       await this.#flush(batch);
       this.#loneBatches = batch.length > 1 ? 0 : this.#loneBatches + 1;
+      if (endsInTurn) await this.#gather();
     }
     this.#isRunning = false;
     this.#onIdle?.();
@@ -87,10 +89,10 @@ export class BatchQueue<Item, Result> {
 
   /** Waits for a turn that adds no call. */
   async #gather(): Promise<void> {
-    let gathered = 0;
-    for (let turn = 0; turn < GATHERING_TURNS_MAX && this.#queue.length > gathered; turn++) {
-      gathered = this.#queue.length;
+    for (let turn = 0; turn < GATHERING_TURNS_MAX; turn++) {
+      const gathered = this.#queue.length;
       await endOfTurn();
+      if (this.#queue.length === gathered) return;
     }
   }
 

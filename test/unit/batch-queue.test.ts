@@ -93,14 +93,19 @@ describe('A call', () => {
     assert.deepEqual(harness.batches.slice(16), ['b', 'c d']);
   });
 
-  test('shares a batch with the calls of its turn if its queue always gathers', async () => {
-    const harness = new Harness({ alwaysGathers: true });
-    for (let batch = 0; batch < 16; batch++) {
-      await harness.call('a');
-      await harness.end(batch);
-    }
-    await harness.call('b', 'c');
-    assert.deepEqual(harness.batches.slice(16), ['b c']);
+  test('of a batch that ends in its turn runs at once, and the next batch has the other calls of the turn', async () => {
+    const batches: string[] = [];
+    const run = async (items: readonly string[]) => {
+      batches.push(items.join(' '));
+      return items;
+    };
+    const queue = new BatchQueue<string, string>(run, { ...BOUNDS, endsInTurn: true });
+    const calls = ['a', 'b', 'c'].map((item) => queue.add(item));
+    assert.deepEqual(batches, ['a']);
+    assert.deepEqual(await Promise.all(calls), ['a', 'b', 'c']);
+    await turns();
+    void queue.add('d');
+    assert.deepEqual(batches, ['a', 'b c', 'd']);
   });
 
   test('that arrives while a batch runs joins the next one', async () => {

@@ -53,7 +53,7 @@ class SqliteBookStore implements OpenStore {
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
       ...options,
       name: 'find',
-      alwaysGathers: true,
+      endsInTurn: true,
     });
     const read = (requests: readonly PageRequest[]) => this.#reader.send(requests);
     this.#lists = new BatchQueue((requests) => readPages(requests, read), { ...options, name: 'list' });
