@@ -12,7 +12,15 @@ import { defineChangeLog } from '../../src/store/sqlite/change-log.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt } from '../../testkit/stores.ts';
-import { DUNE, describeChanges, openWithHistory, openWithoutHistory, readAll, readPage } from './stores.ts';
+import {
+  DUNE,
+  describeChanges,
+  openWithHistory,
+  openWithoutHistory,
+  readAll,
+  readPage,
+  restore,
+} from './stores.ts';
 
 const LONG = 'x'.repeat(1_024 * 1_024);
 
@@ -188,7 +196,7 @@ describe('The history on SQLite', () => {
       await other.update(1, { year: 1 });
     }
     await assert.rejects(readPage(opened.history, { after: before }), { name: 'StoreUnavailable' });
-    await assert.rejects(opened.history.restore(1), { name: 'StoreUnavailable' });
+    await assert.rejects(restore(opened.history, 1), { name: 'StoreUnavailable' });
     await using again = await openWithHistory(`sqlite:${path}`);
     await again.store.update(1, { year: 2 });
     assert.equal(await opened.history.read({ limit: 9, after: before }), 'removed');
@@ -320,9 +328,9 @@ describe('The history on SQLite', () => {
     const { store, history } = opened;
     await store.create(DUNE);
     await store.delete(1);
-    assert.equal(await history.restore(2), undefined);
+    assert.equal(await restore(history, 2), 'absent');
     await rename(path, join(folder.path, 'moved.db'));
-    await assert.rejects(history.restore(1), { name: 'StoreUnavailable' });
+    await assert.rejects(restore(history, 1), { name: 'StoreUnavailable' });
     assert.match((await history.lost) ?? '', /was deleted or replaced under the service$/);
   });
 

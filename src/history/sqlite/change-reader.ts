@@ -1,18 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { UPDATED_BYTES_MAX } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import type { LogPlace } from '../../store/log-position.ts';
 import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type {
-  BookHistory,
   ChangeCursor,
   ChangePage,
   ChangeRequest,
   CursorFault,
   RestoreFault,
+  RestoreRequest,
 } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
 
@@ -38,8 +37,6 @@ const LAST_OF_BOOK = 'select max(note) as note from book_changes where id = ? an
 
 const PLACE = selectPlace('?');
 
-export type Restored = Awaited<ReturnType<BookHistory['restore'] | BookHistory['restoreMany']>>;
-
 /**
  * Reads and removes changes, and restores books. Call its methods in a transaction. They throw StoreUnavailable when another
  * process has turned the history off.
@@ -64,30 +61,24 @@ export class ChangeReader {
     return toChangePage(this.#rows(ALL, from.position, limit), from);
   }
 
-  restore(id: number, deletion: ChangeCursor | undefined): Book | 'exists' | 'changed' | undefined {
-    this.#placeOf(deletion);
-    if (this.#hasBook(id)) return 'exists';
-    const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
-    if (!last) return undefined;
-    const { position, nonce } = last;
-    if (deletion && (position !== deletion.position || nonce !== deletion.nonce)) return 'changed';
-    return last.type === 'deleted' ? (this.#prepare(RESTORE).get(position) as unknown as Book) : undefined;
-  }
-
   /** Restores all of the books, or none. */
-  restoreMany(ids: readonly number[]): readonly Book[] | RestoreFault {
+  restore({ deletions, bytesMax = Infinity }: RestoreRequest): readonly Book[] | RestoreFault {
     this.#placeOf(undefined);
-    const notes: number[] = [];
+    const positions: number[] = [];
     let bytes = 0;
-    for (const [index, id] of ids.entries()) {
+    for (const [index, { id, cursor }] of deletions.entries()) {
       if (this.#hasBook(id)) return { fault: 'exists', index };
       const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
-      if (last?.type !== 'deleted') return { fault: 'absent', index };
-      bytes += Buffer.byteLength(JSON.stringify([last.title, last.author]));
-      if (bytes > UPDATED_BYTES_MAX) return { fault: 'too long', index };
-      notes.push(last.position);
+      if (!last) return { fault: 'absent', index };
+      const { position, nonce, type, title, author } = last;
+      if (cursor && (position !== cursor.position || nonce !== cursor.nonce))
+        return { fault: 'changed', index };
+      if (type !== 'deleted') return { fault: 'absent', index };
+      bytes += Buffer.byteLength(JSON.stringify([title, author]));
+      if (bytes > bytesMax) return { fault: 'too long', index };
+      positions.push(position);
     }
-    return notes.map((note) => this.#prepare(RESTORE).get(note) as unknown as Book);
+    return positions.map((position) => this.#prepare(RESTORE).get(position) as unknown as Book);
   }
 
   /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */

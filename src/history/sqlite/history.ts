@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
@@ -14,10 +15,18 @@ import {
 import { reasonOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
-import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
+import type {
+  BookHistory,
+  ChangeCursor,
+  ChangePage,
+  ChangeRequest,
+  CursorFault,
+  RestoreFault,
+  RestoreRequest,
+} from '../book-history.ts';
 import { notRecorded, readChangePages } from '../change-log.ts';
-import { HAS_OLD, type Restored } from './change-reader.ts';
-import type { Restore, Write, Written } from './write-thread.ts';
+import { HAS_OLD } from './change-reader.ts';
+import type { Write, WriteResponse, Written } from './write-thread.ts';
 
 /** The time for other writers between two steps. */
 const PAUSE_MS = 20;
@@ -53,9 +62,9 @@ class SqliteHistory implements BookHistory {
   readonly #database: DatabaseSync;
   readonly #reader: LazyThread<ChangeRequest, ChangePage | CursorFault>;
   /** A thread of its own, as reads do not wait for the locks of other programs. */
-  readonly #writer: LazyThread<Write, Written>;
+  readonly #writer: LazyThread<Write, WriteResponse>;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
-  readonly #restores: BatchQueue<Restore | readonly number[], Restored>;
+  readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #maintenance: DegradablePart;
   readonly #timer: NodeJS.Timeout;
   #isRemoving = false;
@@ -73,10 +82,7 @@ class SqliteHistory implements BookHistory {
       isUndone: NOTHING_CHANGES,
       name: 'changes',
     });
-    const restore = async ([request]: readonly (Restore | readonly number[])[]) => [
-      await this.#restore(request as Restore),
-    ];
-    this.#restores = new BatchQueue(restore, {
+    this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone: isUndoneInThread,
       batchItemsMax: 1,
@@ -101,12 +107,8 @@ class SqliteHistory implements BookHistory {
     return this.#reads.add(request);
   }
 
-  restore(id: number, deletion?: ChangeCursor): ReturnType<BookHistory['restore']> {
-    return this.#restores.add({ id, deletion }) as ReturnType<BookHistory['restore']>;
-  }
-
-  restoreMany(ids: readonly number[]): ReturnType<BookHistory['restoreMany']> {
-    return this.#restores.add(ids) as ReturnType<BookHistory['restoreMany']>;
+  restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
+    return this.#restores.add(request);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,15 +119,14 @@ class SqliteHistory implements BookHistory {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  async #restore(request: Restore | readonly number[]): Promise<Restored> {
-    const written = await this.#write(request);
-    return 'restored' in written ? written.restored : undefined;
+  async #restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
+    return (await this.#write(request)) as readonly Book[] | RestoreFault;
   }
 
   async #write(write: Write): Promise<Written> {
-    const written = await this.#writer.send(write);
-    if (!('lost' in written)) return written;
-    this.#lost.resolve(written.lost);
+    const response = await this.#writer.send(write);
+    if ('written' in response) return response.written;
+    this.#lost.resolve(response.lost);
     throw new StoreUnavailable('writes may be lost');
   }
 
@@ -136,8 +137,7 @@ class SqliteHistory implements BookHistory {
     try {
       let hasMore = this.#database.prepare(HAS_OLD).get() !== undefined;
       while (hasMore && !this.#isClosed) {
-        const written = await this.#write('remove');
-        hasMore = 'hasMore' in written && written.hasMore;
+        hasMore = (await this.#write('remove')) === true;
         await sleep(PAUSE_MS);
       }
       this.#maintenance.report(undefined);
