@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
-import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
-import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
-import { isUndone, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import { BATCH_LIMITS } from '../../store/limits.ts';
+import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
+import { causeOf, isUndone, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type {
   BookHistory,
@@ -26,6 +25,7 @@ import {
   readChangePages,
   toChangePage,
 } from '../change-log.ts';
+import { Removal } from '../removal.ts';
 import { endRecording, prepareRecording } from './preparation.ts';
 import {
   REMOVE_OLD,
@@ -42,9 +42,6 @@ const POOLS = {
   /** To prepare the recording, and to remove old changes. */
   history_recording: { connectionsMax: 1, statementTimeoutMs: 60_000 },
 } as const satisfies Readonly<Record<string, PoolLimits>>;
-
-/** The time for other transactions between two steps of a removal. */
-const PAUSE_MS = 50;
 
 /**
  * Starts to record the changes of a database, or stops.
@@ -102,10 +99,7 @@ class PostgresHistory implements BookHistory {
   readonly #writes: ConnectionPool;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
-  readonly #maintenance: DegradablePart;
-  readonly #timer: NodeJS.Timeout;
-  #removing: Promise<void> | undefined;
-  #isClosed = false;
+  readonly #removal: Removal;
 
   constructor(pool: ConnectionPool, writes: ConnectionPool, observer: StoreObserver | undefined) {
     this.#pool = pool;
@@ -122,12 +116,7 @@ class PostgresHistory implements BookHistory {
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#maintenance = new DegradablePart('maintenance of the history', observer);
-    const removeOld = () => {
-      this.#removing ??= this.#removeOld();
-    };
-    this.#timer = setInterval(removeOld, REMOVAL_MS).unref();
-    removeOld();
+    this.#removal = new Removal(() => this.#removeSome(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -150,9 +139,7 @@ class PostgresHistory implements BookHistory {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removing]);
+    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
     await Promise.all([this.#pool.end(), this.#writes.end()]);
   }
 
@@ -229,19 +216,7 @@ class PostgresHistory implements BookHistory {
     }
   }
 
-  /** Removes old changes in small steps. */
-  async #removeOld(): Promise<void> {
-    try {
-      while (!this.#isClosed && (await this.#removeSome())) await sleep(PAUSE_MS);
-      this.#maintenance.report(undefined);
-    } catch (error) {
-      if (!this.#isClosed) this.#maintenance.report(causeOf(error));
-    } finally {
-      this.#removing = undefined;
-    }
-  }
-
-  /** @returns whether there may be more */
+  /** Removes the first old changes. @returns whether there may be more */
   #removeSome(): Promise<boolean> {
     return this.#writes.withConnection(async (client) => {
       const { rowCount } = await client.query(REMOVE_OLD, [await selectLast(client)]);
@@ -254,13 +229,6 @@ class PostgresHistory implements BookHistory {
 function expectRecorded<Row extends { readonly isRecorded: boolean }>(row: Row | undefined): Row {
   if (!row?.isRecorded) throw notRecorded();
   return row;
-}
-
-/** A code of the server or of the connection; for defects, the error. */
-function causeOf(error: unknown): FailureCause {
-  const storeError = toStoreError(error);
-  if (storeError instanceof StoreUnavailable) return storeError.reason;
-  return sqlState(error) === undefined && error instanceof Error ? error : reasonOf(error);
 }
 
 /** The books that a statement restores. */

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
-import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
-import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
+import { BATCH_LIMITS } from '../../store/limits.ts';
+import type { StoreObserver } from '../../store/observer.ts';
 import {
   defineChangeLog,
   hasChangeLog,
@@ -12,7 +11,7 @@ import {
   SELECT_LAST,
   selectPlace,
 } from '../../store/sqlite/change-log.ts';
-import { reasonOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
+import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type {
@@ -25,11 +24,9 @@ import type {
   RestoreRequest,
 } from '../book-history.ts';
 import { notRecorded, readChangePages } from '../change-log.ts';
+import { Removal } from '../removal.ts';
 import { HAS_OLD } from './change-reader.ts';
 import type { Write, WriteResponse, Written } from './write-thread.ts';
-
-/** The time for other writers between two steps. */
-const PAUSE_MS = 20;
 
 /** @param days how long changes are kept; undefined to stop @throws StoreNotReady */
 export async function openHistory(
@@ -65,10 +62,7 @@ class SqliteHistory implements BookHistory {
   readonly #writer: LazyThread<Write, WriteResponse>;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
-  readonly #maintenance: DegradablePart;
-  readonly #timer: NodeJS.Timeout;
-  #isRemoving = false;
-  #isClosed = false;
+  readonly #removal: Removal;
 
   constructor(path: string, database: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = this.#lost.promise;
@@ -88,9 +82,7 @@ class SqliteHistory implements BookHistory {
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#maintenance = new DegradablePart('maintenance of the history', observer);
-    this.#timer = setInterval(() => void this.#removeOld(), REMOVAL_MS).unref();
-    void this.#removeOld();
+    this.#removal = new Removal(() => this.#removeSome(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -112,9 +104,7 @@ class SqliteHistory implements BookHistory {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    await Promise.all([this.#reads.close(), this.#restores.close()]);
+    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
     await Promise.all([this.#reader.close(), this.#writer.close()]);
     if (this.#database.isOpen) this.#database.close();
   }
@@ -130,26 +120,10 @@ class SqliteHistory implements BookHistory {
     throw new StoreUnavailable('writes may be lost');
   }
 
-  /** Removes old changes in small steps. */
-  async #removeOld(): Promise<void> {
-    if (this.#isRemoving) return;
-    this.#isRemoving = true;
-    try {
-      let hasMore = this.#database.prepare(HAS_OLD).get() !== undefined;
-      while (hasMore && !this.#isClosed) {
-        hasMore = (await this.#write('remove')) === true;
-        await sleep(PAUSE_MS);
-      }
-      this.#maintenance.report(undefined);
-    } catch (error) {
-      if (!this.#isClosed) this.#maintenance.report(causeOf(error));
-    } finally {
-      this.#isRemoving = false;
-    }
+  /** Removes the first old changes. @returns whether there may be more */
+  async #removeSome(): Promise<boolean> {
+    // Without any, the write thread does not start, and takes no lock.
+    const hasOld = this.#database.prepare(HAS_OLD).get() !== undefined;
+    return hasOld && (await this.#write('remove')) === true;
   }
-}
-
-function causeOf(error: unknown): FailureCause {
-  if (error instanceof StoreUnavailable) return error.reason;
-  return reasonOf(error) ?? (error as Error);
 }

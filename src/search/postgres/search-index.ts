@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { StoreUnavailable } from '../../book/book-store.ts';
-import type { DegradablePart, FailureCause } from '../../store/observer.ts';
-import { reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import type { StoreUnavailable } from '../../book/book-store.ts';
+import type { DegradablePart } from '../../store/observer.ts';
+import { causeOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { IndexBehind, notUsable } from '../index-wait.ts';
@@ -146,7 +146,7 @@ export class SearchIndex {
   /** Searches do not try the index for a time. @returns what they reject with */
   fail(error: unknown): StoreUnavailable {
     this.#part.report(causeOf(error));
-    this.#failure = error instanceof schema.UnusableIndex ? error.message : sqlState(error);
+    this.#failure = error instanceof schema.UnusableIndex ? error.reason : sqlState(error);
     this.#availability.disable();
     this.#preparing = undefined;
     return notUsable(this.#failure ?? 'unknown');
@@ -240,12 +240,4 @@ export class SearchIndex {
 function isOfIndex(error: unknown): boolean {
   const state = sqlState(error);
   return error instanceof schema.UnusableIndex || (state !== undefined && !TEMPORARY.test(state));
-}
-
-/** A code of the server or of the connection; for defects, the error. */
-function causeOf(error: unknown): FailureCause {
-  if (error instanceof schema.UnusableIndex) return error.message;
-  if (error instanceof StoreUnavailable) return error.reason;
-  const isStoreError = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
-  return isStoreError || !(error instanceof Error) ? reasonOf(error) : error;
 }

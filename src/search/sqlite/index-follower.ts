@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../../book/book-store.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
+import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { Step } from './index-thread.ts';
 import type { Progress } from './index-updater.ts';
@@ -74,7 +74,7 @@ export class IndexFollower {
       this.#part.report(wasDamaged ? 'damaged' : undefined);
       pauseMs = isCurrent ? POLL_MS : 0;
     } catch (error) {
-      this.fail(error instanceof StoreUnavailable ? error.reason : (error as Error));
+      this.fail(causeOf(error));
     } finally {
       this.#stepping = undefined;
       this.#stepIn(pauseMs);
