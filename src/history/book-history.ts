@@ -59,7 +59,7 @@ export interface RestoreFault {
 export interface ChangeRequest {
   /** The change after which to read, or before which if the last one is first; absent for the first change. */
   readonly after?: ChangeCursor | undefined;
-  /** The maximum number of changes; fewer are returned if their books are long. */
+  /** The maximum number of changes; fewer are returned if their books have more than 1 MiB of text. */
   readonly limit: number;
   /** Reads the changes of this book only, the last one first. */
   readonly id?: number | undefined;
