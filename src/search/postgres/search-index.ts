@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { StoreUnavailable } from '../../book/book-store.ts';
+import { DueTimer } from '../../store/due-timer.ts';
 import type { DegradablePart } from '../../store/observer.ts';
 import { causeOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
@@ -40,11 +41,10 @@ export class SearchIndex {
   readonly #pool: ConnectionPool;
   readonly #availability = new OptionalFeature();
   readonly #part: DegradablePart;
+  readonly #timer = new DueTimer(() => this.#apply());
   #failure: string | undefined;
   #preparing: Promise<void> | undefined;
   #applying: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
   /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
   #isClosed = false;
@@ -76,7 +76,7 @@ export class SearchIndex {
     try {
       if (!(await schema.hasIndex(this.#pool))) return;
       await this.prepare();
-      this.#applyIn(0);
+      this.#timer.callIn(0);
     } catch (error) {
       // The first search tries again.
       this.#part.report(causeOf(error));
@@ -85,7 +85,7 @@ export class SearchIndex {
 
   /** Tells that this process has written. Without an index, nothing is to be done. */
   written(): void {
-    if (this.#preparing) this.#applyIn(WRITE_DELAY_MS);
+    if (this.#preparing) this.#timer.callIn(WRITE_DELAY_MS);
   }
 
   /** Creates the index if there is none. @throws StoreUnavailable when searches cannot use it */
@@ -120,7 +120,7 @@ export class SearchIndex {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#timer.close();
     const applying = this.#applying?.then(() => true);
     const isDone = await Promise.race([applying, sleep(CLOSE_WAITS_MS, false, { ref: false })]);
     // Creating the indexes may take minutes; the next process starts it again.
@@ -135,7 +135,7 @@ export class SearchIndex {
         (run) => retry(() => this.#searchPool.withConnection(run)),
         (run) => this.#transact(run),
       );
-      this.#applyIn(POLL_MS);
+      this.#timer.callIn(POLL_MS);
     } catch (error) {
       this.#preparing = undefined;
       if (CREATED_MEANWHILE.test(sqlState(error) ?? '')) throw new IndexBehind();
@@ -184,17 +184,8 @@ export class SearchIndex {
     throw new schema.UnusableIndex('another version of the service has built the search index');
   }
 
-  #applyIn(ms: number): void {
-    const dueAt = performance.now() + ms;
-    if (this.#isClosed || dueAt >= this.#dueAt) return;
-    clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => this.#apply(), ms).unref();
-  }
-
   #apply(): void {
-    clearTimeout(this.#timer);
-    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#timer.cancel();
     this.#applying ??= this.#applyAll();
   }
 
@@ -219,7 +210,7 @@ export class SearchIndex {
       if (!this.#isClosed) this.#part.report(causeOf(error));
     } finally {
       this.#applying = undefined;
-      if (this.#preparing) this.#applyIn(POLL_MS);
+      if (this.#preparing) this.#timer.callIn(POLL_MS);
     }
   }
 
