@@ -57,8 +57,9 @@ export function createServer(options: ServerOptions) {
     readPage: (after, limit) => lists.readPage(after, limit),
     listBooks: lists.handle,
     onWritten: (written) =>
-      app.addHook('onResponse', ({ method }, _reply, done) => {
-        if (method !== 'GET' && method !== 'HEAD') written();
+      app.addHook('onResponse', ({ method }, { statusCode }, done) => {
+        const isRejected = statusCode >= 400 && statusCode < 500;
+        if (method !== 'GET' && method !== 'HEAD' && !isRejected) written();
         done();
       }),
   };
@@ -113,7 +114,7 @@ export interface Core {
   readonly readPage: ListHandler['readPage'];
   /** GET /books without a query. */
   readonly listBooks: ListHandler['handle'];
-  /** Has a function called after each request that may have written. */
+  /** Has a function called after each request that may have written. A rejected one has not: so strangers cannot make the wings work. */
   readonly onWritten: (written: () => void) => void;
 }
 

@@ -18,21 +18,8 @@ export interface BookHistory extends AsyncDisposable {
    */
   read(request: ChangeRequest): Promise<ChangePage | CursorFault>;
 
-  /**
-   * Stores a deleted book again, as it was, under its id.
-   *
-   * @param deletion the cursor of the deletion to undo; absent for the last one
-   * @returns undefined when its deletion is not known; `changed` when the last change of the book is not `deletion`
-   */
-  restore(id: number, deletion?: ChangeCursor): Promise<Book | 'exists' | 'changed' | undefined>;
-
-  /**
-   * Stores deleted books again, as they were, under their ids: all of them, or none.
-   *
-   * @param ids different ones
-   * @returns the books in the order of the ids
-   */
-  restoreMany(ids: readonly number[]): Promise<readonly Book[] | RestoreFault>;
+  /** Stores deleted books again, as they were, under their ids: all of them, or none. @returns them in the order of the deletions */
+  restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault>;
 
   /** As that of `BookStore`. */
   readonly lost?: Promise<string>;
@@ -46,19 +33,33 @@ export type ChangeCursor = LogPosition;
  */
 export type CursorFault = 'removed' | 'unknown';
 
+export interface RestoreRequest {
+  /** Of different books. */
+  readonly deletions: readonly Deletion[];
+  /** The most bytes of their texts together, as JSON. */
+  readonly bytesMax?: number | undefined;
+}
+
+export interface Deletion {
+  /** Of the book. */
+  readonly id: number;
+  /** Absent for the last deletion of the book. */
+  readonly cursor?: ChangeCursor | undefined;
+}
+
 /**
- * Why none of several books was restored: the first id whose deletion is not known (`absent`) or whose book `exists`, or the
- * books have more than `UPDATED_BYTES_MAX` of texts as JSON together.
+ * Why no book was restored. It names the first deletion that is not known (`absent`), whose book `exists`, or which is not the last
+ * change of its book, as this has `changed`; or the books are `too long`.
  */
 export interface RestoreFault {
-  readonly fault: 'absent' | 'exists' | 'too long';
+  readonly fault: 'absent' | 'exists' | 'changed' | 'too long';
   readonly index: number;
 }
 
 export interface ChangeRequest {
   /** The change after which to read, or before which if the last one is first; absent for the first change. */
   readonly after?: ChangeCursor | undefined;
-  /** The maximum number of changes; fewer are returned if their books are long. */
+  /** The maximum number of changes; fewer are returned if their books have more than 1 MiB of text. */
   readonly limit: number;
   /** Reads the changes of this book only, the last one first. */
   readonly id?: number | undefined;

@@ -34,7 +34,10 @@ export interface ChangeRow extends Book, ChangeCursor {
   readonly hasGapAfter: boolean | number;
 }
 
-/** A page with more text, in UTF-16 code units, ends: a response must fit into the memory for what clients have not read. */
+/**
+ * A page with more text, in UTF-16 code units, ends. A response must fit into the 32 MiB for what clients have not read, and may have
+ * six bytes for a unit: 1,000 changes of books as long as a request may have them are up to 49 MB.
+ */
 const PAGE_TEXT_MAX = 1_024 * 1_024;
 
 /**

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DueTimer } from '../store/due-timer.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from './book-history.ts';
 
 /** The interval of polls for changes of other programs, while a follower waits. */
@@ -22,10 +23,9 @@ interface Follower {
 export class Followers {
   readonly #history: BookHistory;
   readonly #waiting = new Set<Follower>();
+  readonly #timer = new DueTimer(() => void this.#poll());
   /** The last change at the last poll. */
   #last: ChangeCursor | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
   #isPolling = false;
   #isStopping = false;
 
@@ -57,7 +57,7 @@ export class Followers {
     const follower: Follower = { position, wake: resolve };
     this.#waiting.add(follower);
     // At the last change, it can wait for the next poll.
-    this.#pollIn(position === this.#last?.position ? POLL_MS : WRITE_DELAY_MS);
+    this.#timer.callIn(position === this.#last?.position ? POLL_MS : WRITE_DELAY_MS);
     const read = await promise;
     clearTimeout(timer);
     response.off('close', giveUp);
@@ -67,27 +67,18 @@ export class Followers {
 
   /** Called after each write of this process. */
   written(): void {
-    if (this.#waiting.size > 0) this.#pollIn(WRITE_DELAY_MS);
+    if (this.#waiting.size > 0) this.#timer.callIn(WRITE_DELAY_MS);
   }
 
   stop(): void {
     this.#isStopping = true;
-    clearTimeout(this.#timer);
+    this.#timer.close();
     for (const follower of this.#waiting) follower.wake();
   }
 
-  #pollIn(ms: number): void {
-    const dueAt = performance.now() + ms;
-    if (this.#isStopping || dueAt >= this.#dueAt) return;
-    clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => void this.#poll(), ms);
-  }
-
   async #poll(): Promise<void> {
-    this.#dueAt = Number.POSITIVE_INFINITY;
     if (this.#isPolling) {
-      this.#pollIn(WRITE_DELAY_MS);
+      this.#timer.callIn(WRITE_DELAY_MS);
       return;
     }
     this.#isPolling = true;
@@ -95,7 +86,7 @@ export class Followers {
     const last = await this.#history.last().catch(() => undefined);
     if (last) await this.#wake(last);
     this.#isPolling = false;
-    if (this.#waiting.size > 0) this.#pollIn(POLL_MS);
+    if (this.#waiting.size > 0) this.#timer.callIn(POLL_MS);
   }
 
   /** Wakes the followers before the last change; all of them if the log is another one, as their cursors may be unknown. */

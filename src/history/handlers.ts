@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
 import { readIds } from '../api/many-books.ts';
-import { readBookId } from '../book/book.ts';
+import { type Book, readBookId } from '../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
@@ -12,7 +12,15 @@ import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { type ParameterSchema, queryAfter, readParameters } from '../http/query-parameters.ts';
 import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
-import type { BookHistory, Change, ChangeCursor, ChangeRequest, CursorFault } from './book-history.ts';
+import type {
+  BookHistory,
+  Change,
+  ChangeCursor,
+  ChangeRequest,
+  CursorFault,
+  Deletion,
+  RestoreFault,
+} from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
 import type { Followers } from './followers.ts';
 import { changesParameters, historyParameters } from './operations.ts';
@@ -29,6 +37,13 @@ const NO_CURSOR = 'after must be the cursor of a change';
 const FAULTS: Readonly<Record<CursorFault, HttpResult>> = {
   removed: { outcome: 'changesRemoved' },
   unknown: { outcome: 'invalidQuery', detail: 'after is the cursor of another store' },
+};
+
+const RESTORE_FAULTS: Readonly<Record<RestoreFault['fault'], OutcomeName>> = {
+  absent: 'bookNotFound',
+  exists: 'bookExists',
+  changed: 'preconditionFailed',
+  'too long': 'payloadTooLarge',
 };
 
 /** The handlers of the log of changes. All need a token. */
@@ -83,13 +98,13 @@ export class HistoryHandlers {
       // A short body may get a long response, so there must be memory for one.
       const reservation = new Reservation(this.#unreadBudget, reply.raw);
       if (!reservation.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
-      const result = await this.#history.restoreMany(ids);
+      const deletions = ids.map((id) => ({ id }));
+      const result = await this.#history.restore({ deletions, bytesMax: UPDATED_BYTES_MAX });
       const json = 'fault' in result ? NO_BYTES : utf8.encode(JSON.stringify(result));
       reservation.resize(json.length);
       if (!('fault' in result)) return { outcome: 'booksRestored', json: [json] };
-      if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
-      const outcome = result.fault === 'absent' ? 'bookNotFound' : 'bookExists';
-      return { outcome, headers: invalidIndex(result.index) };
+      const outcome = RESTORE_FAULTS[result.fault];
+      return outcome === 'payloadTooLarge' ? { outcome } : { outcome, headers: invalidIndex(result.index) };
     };
     const result = await this.#bodies.read(request.raw, reply.raw, restore);
     return typeof result === 'string' ? { outcome: result } : result;
@@ -99,26 +114,26 @@ export class HistoryHandlers {
   readonly restore = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
-    const book = isConditional(request.raw)
-      ? await this.#restoreIfMet(request, id)
-      : await this.#history.restore(id);
-    if (book === 'preconditionFailed') return { outcome: book };
-    if (book === 'exists') return { outcome: 'bookExists' };
-    return book && book !== 'changed' ? toBookResult('bookRestored', book) : { outcome: 'bookNotFound' };
-  };
-
-  /** Restores a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
-  async #restoreIfMet({ raw }: FastifyRequest, id: number) {
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
-      const page = await this.#history.read({ id, limit: 1 });
-      const last = typeof page === 'string' ? undefined : page.changes[0];
-      if (!last) return undefined;
-      const isMet = last.type !== 'deleted' || evaluatePreconditions(raw, entityTag(last.book)) === 'met';
-      if (!isMet) return 'preconditionFailed';
-      const book = await this.#history.restore(id, last.cursor);
-      if (book !== 'changed') return book;
+      const deletion = isConditional(request.raw) ? await this.#deletionIfMet(request, id) : { id };
+      if (typeof deletion === 'string') return { outcome: deletion };
+      const result = await this.#history.restore({ deletions: [deletion] });
+      if (!('fault' in result)) return toBookResult('bookRestored', result[0] as Book);
+      if (result.fault !== 'changed') return { outcome: RESTORE_FAULTS[result.fault] };
     }
     throw new StoreUnavailable('contention');
+  };
+
+  /** The last change of a book, if it is no deletion or its book meets the preconditions: no other one is undone. */
+  async #deletionIfMet(
+    { raw }: FastifyRequest,
+    id: number,
+  ): Promise<Deletion | 'bookNotFound' | 'preconditionFailed'> {
+    const page = await this.#history.read({ id, limit: 1 });
+    const last = typeof page === 'string' ? undefined : page.changes[0];
+    if (!last) return 'bookNotFound';
+    const isMet = last.type !== 'deleted' || evaluatePreconditions(raw, entityTag(last.book)) === 'met';
+    return isMet ? { id, cursor: last.cursor } : 'preconditionFailed';
   }
 
   /** The changes of a book, of all books, or the deletions. */

@@ -19,6 +19,7 @@ import {
   openWithoutHistory,
   readAll,
   readPage,
+  restore,
   whenAvailable,
 } from './stores.ts';
 
@@ -33,6 +34,10 @@ async function find(store: SearchableStore): Promise<number> {
 /** The changes of a book, the last one first. */
 async function historyOf(history: BookHistory, id: number): Promise<string[]> {
   return describeChanges((await readPage(history, { id })).changes);
+}
+
+function restoreMany(history: BookHistory, ids: readonly number[]) {
+  return history.restore({ deletions: ids.map((id) => ({ id })), bytesMax: UPDATED_BYTES_MAX });
 }
 
 async function deletedBooks(history: BookHistory): Promise<string[]> {
@@ -109,7 +114,7 @@ function suite(engine: Engine): void {
     );
     const deleted = updates.flatMap(({ id, year }) => (year === undefined ? [id] : []));
     const restoredAfter = await history.last();
-    await history.restoreMany(deleted);
+    await restoreMany(history, deleted);
     const restored = await readPage(history, { after: restoredAfter, limit: 1_000 });
     assert.deepEqual(
       describeChanges(restored.changes),
@@ -182,7 +187,7 @@ function suite(engine: Engine): void {
         () => history.read({ limit: 9 }),
         () => history.read({ limit: 9, id: 1 }),
         () => history.read({ limit: 9, isOfDeleted: true }),
-        () => history.restore(3),
+        () => restore(history, 3),
         () => history.last(),
       ])
         await assert.rejects(call, { name: 'StoreUnavailable' });
@@ -196,7 +201,7 @@ function suite(engine: Engine): void {
       assert.deepEqual(await historyOf(one, 2), ['updated 2 Dune 2 gap', 'created 2 Dune 1965']);
       assert.deepEqual(await deletedBooks(one), ['deleted 3 Dune 1965']);
     }
-    assertSameJson(await history.restore(3), { id: 3, ...DUNE });
+    assertSameJson(await restore(history, 3), { id: 3, ...DUNE });
   });
 
   test('accepts the cursor of each change and of none that it does not have', async () => {
@@ -264,11 +269,11 @@ function suite(engine: Engine): void {
     await using opened = await openWithHistory(address.dbUrl);
     const { store, history } = opened;
     const { id } = await store.create(DUNE);
-    assert.equal(await history.restore(id), 'exists');
-    assert.equal(await history.restore(99), undefined);
+    assert.equal(await restore(history, id), 'exists');
+    assert.equal(await restore(history, 99), 'absent');
     await store.update(id, { year: 7 });
     await store.delete(id);
-    const restored = await Promise.all([history.restore(id), history.restore(id)]);
+    const restored = await Promise.all([restore(history, id), restore(history, id)]);
     assertSameJson(restored, [{ id, ...DUNE, year: 7 }, 'exists']);
     assertSameJson(await store.find(id), { id, ...DUNE, year: 7 });
     assert.equal((await store.create(DUNE)).id, id + 1);
@@ -289,12 +294,12 @@ function suite(engine: Engine): void {
     const ids = Array.from({ length: count }, (_, index) => count - index);
     await store.update(count, { title: 'DUNE' });
     await Promise.all(ids.slice(0, -1).map((id) => store.delete(id)));
-    assert.deepEqual(await history.restoreMany(ids), { fault: 'exists', index: count - 1 });
+    assert.deepEqual(await restoreMany(history, ids), { fault: 'exists', index: count - 1 });
     await store.delete(1);
-    assert.deepEqual(await history.restoreMany([...ids, 9_999]), { fault: 'absent', index: count });
-    assert.deepEqual(await history.restoreMany([9_999, 2]), { fault: 'absent', index: 0 });
+    assert.deepEqual(await restoreMany(history, [...ids, 9_999]), { fault: 'absent', index: count });
+    assert.deepEqual(await restoreMany(history, [9_999, 2]), { fault: 'absent', index: 0 });
     assert.equal(await store.find(2), undefined);
-    const results = await Promise.all([history.restoreMany(ids), history.restoreMany(ids.toReversed())]);
+    const results = await Promise.all([restoreMany(history, ids), restoreMany(history, ids.toReversed())]);
     const [restored] = results.filter((result) => !('fault' in result));
     assert.deepEqual(
       results.filter((result) => 'fault' in result),
@@ -306,7 +311,7 @@ function suite(engine: Engine): void {
       { id: count - 1, ...DUNE, year: count - 1 },
     ]);
     assert.deepEqual(restored, await listBooks(store).then((books) => books.toSorted(byPlaceIn(restored))));
-    assert.deepEqual(await history.restoreMany([]), []);
+    assert.deepEqual(await restoreMany(history, []), []);
     const changes = await readPage(history, { isLastFirst: true, limit: count + 1 });
     assert.equal(changes.changes.filter(({ type }) => type === 'created').length, count);
   });
@@ -324,10 +329,15 @@ function suite(engine: Engine): void {
     );
     const ids = Array.from({ length: count }, (_, index) => index + 1);
     await Promise.all(ids.map((id) => store.delete(id)));
-    const result = await history.restoreMany(ids);
+    const result = await restoreMany(history, ids);
     assert.equal('fault' in result && result.fault, 'too long');
     assert.equal(await store.find(1), undefined);
-    assert.equal(((await history.restoreMany(ids.slice(0, 9))) as readonly Book[]).length, 9);
+    assert.equal(((await restoreMany(history, ids.slice(0, 9))) as readonly Book[]).length, 9);
+    const [last = 0] = ids.slice(-1);
+    const deletions = [{ id: last }];
+    const bytesMax = 6 * book.title.length;
+    assert.deepEqual(await history.restore({ deletions, bytesMax }), { fault: 'too long', index: 0 });
+    assertSameJson(await history.restore({ deletions }), [{ id: last, ...book }]);
   });
 
   test('lists the last changes of all books first, without gaps of the log, up to the first', async () => {
@@ -353,13 +363,20 @@ function suite(engine: Engine): void {
     const created = await history.last();
     await store.delete(id);
     const deleted = await history.last();
-    assert.equal(await history.restore(id, created), 'changed');
-    assert.equal(await history.restore(id, { ...deleted, nonce: deleted.nonce ^ 1 }), 'changed');
-    assert.deepEqual(await deletedBooks(history), ['deleted 1 Dune 1965']);
-    assertSameJson(await history.restore(id, deleted), { id, ...DUNE });
+    assert.equal(await restore(history, id, created), 'changed');
+    assert.equal(await restore(history, id, { ...deleted, nonce: deleted.nonce ^ 1 }), 'changed');
+    await store.create(DUNE);
+    await store.delete(2);
+    assert.deepEqual(await history.restore({ deletions: [{ id: 2 }, { id, cursor: created }] }), {
+      fault: 'changed',
+      index: 1,
+    });
+    assert.deepEqual(await deletedBooks(history), ['deleted 2 Dune 1965', 'deleted 1 Dune 1965']);
+    assertSameJson(await restore(history, 2), { id: 2, ...DUNE });
+    assertSameJson(await restore(history, id, deleted), { id, ...DUNE });
     assert.deepEqual(await deletedBooks(history), []);
     await store.delete(id);
-    assert.equal(await history.restore(id, deleted), 'changed');
+    assert.equal(await restore(history, id, deleted), 'changed');
   });
 
   test('removes what is older than its days', async () => {
@@ -375,7 +392,7 @@ function suite(engine: Engine): void {
     assert.deepEqual(describeChanges(await readAll(history)), ['created 3 Dune 1965']);
     const rows = () => query(address.dbUrl, `select note from ${log}`);
     while ((await rows()).length > 1);
-    assert.equal(await history.restore(1), 'exists');
+    assert.equal(await restore(history, 1), 'exists');
   });
 
   test('tells followers of changes that another program has removed', async () => {

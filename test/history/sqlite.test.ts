@@ -12,7 +12,15 @@ import { defineChangeLog } from '../../src/store/sqlite/change-log.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt } from '../../testkit/stores.ts';
-import { DUNE, describeChanges, openWithHistory, openWithoutHistory, readAll, readPage } from './stores.ts';
+import {
+  DUNE,
+  describeChanges,
+  openWithHistory,
+  openWithoutHistory,
+  readAll,
+  readPage,
+  restore,
+} from './stores.ts';
 
 const LONG = 'x'.repeat(1_024 * 1_024);
 
@@ -188,7 +196,7 @@ describe('The history on SQLite', () => {
       await other.update(1, { year: 1 });
     }
     await assert.rejects(readPage(opened.history, { after: before }), { name: 'StoreUnavailable' });
-    await assert.rejects(opened.history.restore(1), { name: 'StoreUnavailable' });
+    await assert.rejects(restore(opened.history, 1), { name: 'StoreUnavailable' });
     await using again = await openWithHistory(`sqlite:${path}`);
     await again.store.update(1, { year: 2 });
     assert.equal(await opened.history.read({ limit: 9, after: before }), 'removed');
@@ -278,11 +286,14 @@ describe('The history on SQLite', () => {
     });
   }
 
-  test('removes at most 4 MiB of changes in a step, and those of long books one by one', () => {
+  test('removes 500 changes in a step, up to the first one to be kept', () => {
     using database = openLog();
-    const title = 'x'.repeat(1_500_000);
-    for (let book = 0; book < 9; book++) database.exec(`insert into books (title) values ('${title}')`);
-    database.exec(`update book_changes set at = 0; insert into books (title) values ('new')`);
+    database.exec(
+      `${books(1_200)}; update book_changes set at = 0; insert into books (title) values ('new')`,
+    );
+    database.exec(
+      `insert into books (title) values ('old'); update book_changes set at = 0 where title = 'old'`,
+    );
     const reader = new ChangeReader(database);
     const remaining: unknown[] = [];
     for (let hasMore = true; hasMore; ) {
@@ -290,8 +301,9 @@ describe('The history on SQLite', () => {
       remaining.push(database.prepare('select count(*) as count from book_changes').get()?.count);
     }
     // The first row is the gap from which the log begins.
-    assert.deepEqual(remaining, [8, 6, 4, 2, 1]);
-    assert.deepEqual(describeChanges(pageOf(reader.read({ limit: 9 })).changes), ['created 10 new 0']);
+    assert.deepEqual(remaining, [703, 203, 2]);
+    const expected = ['created 1201 new 0', 'created 1202 old 0'];
+    assert.deepEqual(describeChanges(pageOf(reader.read({ limit: 9 })).changes), expected);
   });
 
   test('reports that it cannot remove old changes, and reads them meanwhile', async () => {
@@ -320,9 +332,9 @@ describe('The history on SQLite', () => {
     const { store, history } = opened;
     await store.create(DUNE);
     await store.delete(1);
-    assert.equal(await history.restore(2), undefined);
+    assert.equal(await restore(history, 2), 'absent');
     await rename(path, join(folder.path, 'moved.db'));
-    await assert.rejects(history.restore(1), { name: 'StoreUnavailable' });
+    await assert.rejects(restore(history, 1), { name: 'StoreUnavailable' });
     assert.match((await history.lost) ?? '', /was deleted or replaced under the service$/);
   });
 

@@ -1,3 +1,4 @@
+import type { Book } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import type {
   BookHistory,
@@ -5,6 +6,7 @@ import type {
   ChangeCursor,
   ChangePage,
   ChangeRequest,
+  RestoreFault,
 } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/wing.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
@@ -56,6 +58,16 @@ export async function readAll(history: BookHistory, after?: ChangeCursor): Promi
     changes.push(...page.changes);
     cursor = page.next;
   }
+}
+
+/** Restores a book. @returns why it was not restored */
+export async function restore(
+  history: BookHistory,
+  id: number,
+  cursor?: ChangeCursor,
+): Promise<Book | RestoreFault['fault'] | undefined> {
+  const result = await history.restore({ deletions: [{ id, cursor }] });
+  return 'fault' in result ? result.fault : result[0];
 }
 
 /** For example `created 1 Dune 1965`. */

@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../book/book-store.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
-import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
-import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
-import { isUndone, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import { BATCH_LIMITS } from '../../store/limits.ts';
+import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
+import { causeOf, isUndone, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type {
   BookHistory,
@@ -16,6 +15,7 @@ import type {
   ChangeRequest,
   CursorFault,
   RestoreFault,
+  RestoreRequest,
 } from '../book-history.ts';
 import {
   type ChangeRow,
@@ -25,11 +25,11 @@ import {
   readChangePages,
   toChangePage,
 } from '../change-log.ts';
+import { Removal } from '../removal.ts';
 import { endRecording, prepareRecording } from './preparation.ts';
 import {
   REMOVE_OLD,
   RESTORE,
-  RESTORE_MANY,
   SELECT_LAST_CHANGE,
   SET_ORDER,
   type StateRow,
@@ -42,9 +42,6 @@ const POOLS = {
   /** To prepare the recording, and to remove old changes. */
   history_recording: { connectionsMax: 1, statementTimeoutMs: 60_000 },
 } as const satisfies Readonly<Record<string, PoolLimits>>;
-
-/** The time for other transactions between two steps of a removal. */
-const PAUSE_MS = 50;
 
 /**
  * Starts to record the changes of a database, or stops.
@@ -101,12 +98,8 @@ class PostgresHistory implements BookHistory {
   readonly #pool: ConnectionPool;
   readonly #writes: ConnectionPool;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
-  readonly #bulkRestores: BatchQueue<readonly number[], readonly Book[] | RestoreFault>;
-  readonly #restores: BatchQueue<Deletion, Book | 'exists' | 'changed' | undefined>;
-  readonly #maintenance: DegradablePart;
-  readonly #timer: NodeJS.Timeout;
-  #removing: Promise<void> | undefined;
-  #isClosed = false;
+  readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
+  readonly #removal: Removal;
 
   constructor(pool: ConnectionPool, writes: ConnectionPool, observer: StoreObserver | undefined) {
     this.#pool = pool;
@@ -117,27 +110,13 @@ class PostgresHistory implements BookHistory {
       isUndone: NOTHING_CHANGES,
       name: 'changes',
     });
-    this.#restores = new BatchQueue(async ([deletion]) => [await this.#restore(deletion as Deletion)], {
+    this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone,
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#bulkRestores = new BatchQueue(
-      async ([ids]) => [await this.#restoreMany(ids as readonly number[])],
-      {
-        ...options,
-        isUndone,
-        batchItemsMax: 1,
-        name: 'restore_many',
-      },
-    );
-    this.#maintenance = new DegradablePart('maintenance of the history', observer);
-    const removeOld = () => {
-      this.#removing ??= this.#removeOld();
-    };
-    this.#timer = setInterval(removeOld, REMOVAL_MS).unref();
-    removeOld();
+    this.#removal = new Removal(() => this.#removeSome(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -155,23 +134,12 @@ class PostgresHistory implements BookHistory {
     return this.#reads.add(request);
   }
 
-  restore(id: number, deletion?: ChangeCursor): Promise<Book | 'exists' | 'changed' | undefined> {
-    return this.#restores.add({ id, deletion });
-  }
-
-  restoreMany(ids: readonly number[]): Promise<readonly Book[] | RestoreFault> {
-    return this.#bulkRestores.add(ids);
+  restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
+    return this.#restores.add(request);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    await Promise.all([
-      this.#reads.close(),
-      this.#restores.close(),
-      this.#bulkRestores.close(),
-      this.#removing,
-    ]);
+    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
     await Promise.all([this.#pool.end(), this.#writes.end()]);
   }
 
@@ -193,44 +161,41 @@ class PostgresHistory implements BookHistory {
     return toChangePage(changes, after ?? (isFollowed ? start : undefined));
   }
 
-  async #restore({ id, deletion }: Deletion): Promise<Book | 'exists' | 'changed' | undefined> {
-    const values = [id, deletion?.position ?? null, deletion?.nonce ?? null];
-    const { rows } = await this.#run((client) => client.query<RestoredRow>(RESTORE, values));
-    const { book, obstacle } = expectRecorded(rows[0]);
-    return book ?? obstacle ?? undefined;
-  }
-
-  async #restoreMany(ids: readonly number[]): Promise<readonly Book[] | RestoreFault> {
+  async #restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
     for (let attempt = 1; attempt <= RESTORE_ATTEMPTS; attempt++) {
-      const result = await this.#run((client) => this.#tryRestoreMany(client, ids));
+      const result = await this.#run((client) => this.#tryRestore(client, request));
       if (result) return result;
     }
     throw new StoreUnavailable('contention');
   }
 
   /** @returns undefined when others have restored some of the books at the same time, and nothing is restored */
-  async #tryRestoreMany(
+  async #tryRestore(
     client: PoolClient,
-    ids: readonly number[],
+    { deletions, bytesMax = Number.MAX_SAFE_INTEGER }: RestoreRequest,
   ): Promise<readonly Book[] | RestoreFault | undefined> {
+    const ids = deletions.map(({ id }) => id);
     const books = new Map<number, Book>();
-    let bytesLeft = UPDATED_BYTES_MAX;
+    let bytesLeft = bytesMax;
     let isDone = false;
     await client.query('begin');
     try {
       await client.query(SET_ORDER, [ids.join(',')]);
       // In parts, each within the time limit of a statement.
       for (let start = 0; start < ids.length || start === 0; start += RESTORE_BOOKS) {
-        const part = ids.slice(start, start + RESTORE_BOOKS);
-        const { rows } = await client.query<RestoredManyRow>(RESTORE_MANY, [part, bytesLeft]);
-        const { fault, index } = expectRecorded(rows[0]);
+        const part = deletions.slice(start, start + RESTORE_BOOKS);
+        const { rows } = await client.query<RestoredRow>(RESTORE, [
+          part.map(({ id }) => id),
+          part.map(({ cursor }) => cursor?.position ?? null),
+          part.map(({ cursor }) => cursor?.nonce ?? null),
+          bytesLeft,
+        ]);
+        const { fault, index, bytes } = expectRecorded(rows[0]);
         if (fault !== null) return { fault, index: start + index };
         const restored = rows.filter(({ id }) => id !== null);
         if (restored.length < part.length) return undefined;
-        for (const { id, title, author, year, bytes } of restored) {
-          books.set(id, { id, title, author, year });
-          bytesLeft -= bytes;
-        }
+        for (const { id, title, author, year } of restored) books.set(id, { id, title, author, year });
+        bytesLeft -= bytes;
       }
       isDone = true;
       await client.query('commit');
@@ -251,19 +216,7 @@ class PostgresHistory implements BookHistory {
     }
   }
 
-  /** Removes old changes in small steps. */
-  async #removeOld(): Promise<void> {
-    try {
-      while (!this.#isClosed && (await this.#removeSome())) await sleep(PAUSE_MS);
-      this.#maintenance.report(undefined);
-    } catch (error) {
-      if (!this.#isClosed) this.#maintenance.report(causeOf(error));
-    } finally {
-      this.#removing = undefined;
-    }
-  }
-
-  /** @returns whether there may be more */
+  /** Removes the first old changes. @returns whether there may be more */
   #removeSome(): Promise<boolean> {
     return this.#writes.withConnection(async (client) => {
       const { rowCount } = await client.query(REMOVE_OLD, [await selectLast(client)]);
@@ -278,35 +231,18 @@ function expectRecorded<Row extends { readonly isRecorded: boolean }>(row: Row |
   return row;
 }
 
-/** A code of the server or of the connection; for defects, the error. */
-function causeOf(error: unknown): FailureCause {
-  const storeError = toStoreError(error);
-  if (storeError instanceof StoreUnavailable) return storeError.reason;
-  return sqlState(error) === undefined && error instanceof Error ? error : reasonOf(error);
-}
-
-interface Deletion {
-  readonly id: number;
-  readonly deletion: ChangeCursor | undefined;
-}
-
 /** The books that a statement restores. */
 const RESTORE_BOOKS = 1_000;
 const RESTORE_ATTEMPTS = 10;
 /** Two requests restore the same books in different orders. */
 const DEADLOCK = '40P01';
 
-interface RestoredManyRow extends Book {
+interface RestoredRow extends Book {
   readonly isRecorded: boolean;
-  readonly bytes: number;
   readonly index: number;
   readonly fault: RestoreFault['fault'] | null;
-}
-
-interface RestoredRow {
-  readonly isRecorded: boolean;
-  readonly book: Book | null;
-  readonly obstacle: 'exists' | 'changed' | null;
+  /** Of the texts of all books as JSON. */
+  readonly bytes: number;
 }
 
 /** A follower that began at a change after which others can still be committed before it would miss these. */

@@ -97,65 +97,43 @@ export function statementOf(
   return { text: SELECT_CHANGES, values: [...values, last] };
 }
 
-/**
- * Stores a book as it was when it was deleted. It writes to that change, so that a statement that has waited for another
- * restore of the book finds another version of the change, and does not restore what may be older than the last deletion.
- * The second and third parameters are the position and nonce of the deletion, or null.
- */
-export const RESTORE = `
-  with ${STATE}, last_change as (
-    select note, nonce, xmin as version, type from book_history_changes where id = $1 order by note desc limit 1
-  ), deletion as (
-    select note, version from last_change cross join state
-    where type = 'deleted' and ($2::bigint is null or (note, nonce) = ($2, $3::bigint)) and "isRecorded"
-  ), deleted as (
-    update book_history_changes as changes set at = changes.at from deletion
-    where changes.note = deletion.note and changes.xmin = deletion.version
-    returning changes.id, changes.title, changes.author, changes.year
-  ), restored as (
-    insert into books (id, title, author, year) overriding system value select id, title, author, ${exact('year')} from deleted
-    on conflict (id) do nothing
-    returning ${BOOK_COLUMNS}
-  )
-  select "isRecorded", (select row_to_json(restored) from restored) as book, case
-      when exists (select from books where id = $1) then 'exists'
-      when $2 is not null and exists (select from last_change where (note, nonce) <> ($2, $3)) then 'changed'
-      when exists (select from deletion) then 'exists'
-    end as obstacle
-  from state
-`;
-
 /** Gives the log the order of the ids in the request, which are joined by commas. */
 export const SET_ORDER = `select set_config('${ORDER_SETTING}', $1, true)`;
 
 /**
- * Stores books as they were when they were deleted, or none of them, and then the first reason. The parameters are their ids
- * and the most bytes of their texts as JSON. Fewer rows than ids, without a fault, are the work of others at the same time.
+ * Stores books as they were when they were deleted, or none of them, and then the first reason. The parameters are their ids, the
+ * positions and nonces of the deletions, or null for the last ones, and the most bytes of their texts as JSON.
+ *
+ * It writes to these changes. So a statement that has waited for another restore of a book finds another version of the change, and
+ * does not restore what may be older than the last deletion. Then there are fewer rows than ids, without a fault.
  */
-export const RESTORE_MANY = `
+export const RESTORE = `
   with ${STATE}, requested as materialized (
-    select given.id, number - 1 as index, last.*, exists (select from books where books.id = given.id) as "isStored"
-    from unnest($1::bigint[]) with ordinality as given (id, number) left join lateral (
-      select note, xmin as version, type, octet_length(json_build_array(title, author)::text) as bytes
+    select number - 1 as index, last.note, version, bytes, case
+        when exists (select from books where books.id = given.id) then 'exists'
+        when last.note is null then 'absent'
+        when (last.note, last.nonce) <> (given.note, given.nonce) then 'changed'
+        when type <> 'deleted' then 'absent'
+      end as fault
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[]) with ordinality as given (id, note, nonce, number) left join lateral (
+      select note, nonce, xmin as version, type, octet_length(json_build_array(title, author)::text) as bytes
       from book_history_changes as changes where changes.id = given.id order by note desc limit 1
     ) as last on true
   ), fault as (
-    select index, case when "isStored" then 'exists' when type = 'deleted' then 'too long' else 'absent' end as fault
-    from requested
-    where "isStored" or type is distinct from 'deleted' or (select sum(bytes) from requested) > $2
-    order by "isStored" or type is distinct from 'deleted' desc, index limit 1
+    select index, coalesce(fault, 'too long') as fault from requested
+    where fault is not null or (select sum(bytes) from requested) > $4
+    order by fault is null, index limit 1
   ), deleted as (
     update book_history_changes as changes set at = changes.at from requested cross join state
     where changes.note = requested.note and changes.xmin = requested.version and "isRecorded"
       and not exists (select from fault)
     returning changes.id, changes.title, changes.author, changes.year
   ), restored as (
-    insert into books (id, title, author, year) overriding system value select id, title, author, year from deleted
+    insert into books (id, title, author, year) overriding system value select id, title, author, ${exact('year')} from deleted
     on conflict (id) do nothing
     returning ${BOOK_COLUMNS}
   )
-  select "isRecorded", index, fault, restored.*,
-    octet_length(json_build_array(title, author)::text) as bytes
+  select "isRecorded", index, fault, (select coalesce(sum(bytes), 0) from requested) as bytes, restored.*
   from state left join fault on true left join restored on true
 `;
 

@@ -1,44 +1,48 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { UPDATED_BYTES_MAX } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import type { LogPlace } from '../../store/log-position.ts';
 import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type {
-  BookHistory,
   ChangeCursor,
   ChangePage,
   ChangeRequest,
   CursorFault,
   RestoreFault,
+  RestoreRequest,
 } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
 
-/** The most text that one step of a removal removes, beside that of a single change. */
-const REMOVAL_BYTES_MAX = 4 * 1_024 * 1_024;
+/** Reads a page. The triggers record the numbers that other programs write as they are. The parameters are a position and the limit. */
+function selectPage(condition: string, { isRequested = 'true', hasGapAfter = 'false' } = {}): string {
+  return `
+    select note as position, nonce, type is not null and type <> 'gap' and ${HAS_EXACT_ID} and ${isRequested} as isRequested,
+      ${hasGapAfter} as hasGapAfter, type, at, ${exact('id')} as id,
+      coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year
+    from book_changes as changes where ${condition} limit ?`;
+}
 
-/** The triggers record the numbers that other programs write as they are. */
-const SELECT = `
-  select note as position, nonce, type is not null and type <> 'gap' and ${HAS_EXACT_ID} as isRequested,
-    false as hasGapAfter, type, at, ${exact('id')} as id,
-    coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year
-  from book_changes
-`;
+/** The later changes of the same book. */
+const LATER =
+  'book_changes as later where later.id = changes.id and later.type is not null and later.note > changes.note';
 
-const ALL = `${SELECT} where note > ? order by note limit ?`;
-const LAST_FIRST = `${SELECT} where note < ? order by note desc limit ?`;
-const OF_DELETED = `${SELECT} where note < ? and type = 'deleted' and ${HAS_EXACT_ID} order by note desc limit ?`;
-const ONE = `${SELECT} where note = ?`;
-
-const NOTES_OF_BOOK =
-  'select note from book_changes where id = ? and note < ? and type is not null order by note desc';
-const LAST_OF_BOOK = 'select max(note) as note from book_changes where id = ? and type is not null';
+const SELECT_CHANGES = selectPage('note > ? order by note');
+const SELECT_LAST_FIRST = selectPage('note < ? order by note desc');
+/** The first parameter is the id of the book. */
+const SELECT_OF_BOOK = selectPage('id = ? and type is not null and note < ? order by note desc', {
+  hasGapAfter: `exists (
+    select 1 from book_changes as gap
+    where gap.id = ${GAP_ID} and gap.type is not null and gap.note > changes.note
+      and gap.note < coalesce((select min(later.note) from ${LATER}), ${Number.MAX_SAFE_INTEGER})
+  )`,
+});
+const SELECT_DELETED = selectPage(`note < ? and type = 'deleted' and ${HAS_EXACT_ID} order by note desc`, {
+  isRequested: `not exists (select 1 from ${LATER}) and not exists (select 1 from books where books.id = changes.id)`,
+});
 
 const PLACE = selectPlace('?');
-
-export type Restored = Awaited<ReturnType<BookHistory['restore'] | BookHistory['restoreMany']>>;
 
 /**
  * Reads and removes changes, and restores books. Call its methods in a transaction. They throw StoreUnavailable when another
@@ -57,75 +61,36 @@ export class ChangeReader {
     const fault = faultOf(request, place);
     if (fault) return fault;
     const before = after?.position ?? Number.MAX_VALUE;
-    if (id !== undefined) return toChangePage(this.#ofBook(id, before, limit), after);
-    if (isOfDeleted) return toChangePage(this.#ofDeleted(before, limit), after);
-    if (isLastFirst) return toChangePage(this.#rows(LAST_FIRST, before, limit), after);
+    if (id !== undefined) return toChangePage(this.#rows(SELECT_OF_BOOK, id, before, limit), after);
+    if (isOfDeleted) return toChangePage(this.#rows(SELECT_DELETED, before, limit), after);
+    if (isLastFirst) return toChangePage(this.#rows(SELECT_LAST_FIRST, before, limit), after);
     const from = after ?? place.start;
-    return toChangePage(this.#rows(ALL, from.position, limit), from);
-  }
-
-  restore(id: number, deletion: ChangeCursor | undefined): Book | 'exists' | 'changed' | undefined {
-    this.#placeOf(deletion);
-    if (this.#hasBook(id)) return 'exists';
-    const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
-    if (!last) return undefined;
-    const { position, nonce } = last;
-    if (deletion && (position !== deletion.position || nonce !== deletion.nonce)) return 'changed';
-    return last.type === 'deleted' ? (this.#prepare(RESTORE).get(position) as unknown as Book) : undefined;
+    return toChangePage(this.#rows(SELECT_CHANGES, from.position, limit), from);
   }
 
   /** Restores all of the books, or none. */
-  restoreMany(ids: readonly number[]): readonly Book[] | RestoreFault {
+  restore({ deletions, bytesMax = Infinity }: RestoreRequest): readonly Book[] | RestoreFault {
     this.#placeOf(undefined);
-    const notes: number[] = [];
+    const positions: number[] = [];
     let bytes = 0;
-    for (const [index, id] of ids.entries()) {
+    for (const [index, { id, cursor }] of deletions.entries()) {
       if (this.#hasBook(id)) return { fault: 'exists', index };
-      const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
-      if (last?.type !== 'deleted') return { fault: 'absent', index };
-      bytes += Buffer.byteLength(JSON.stringify([last.title, last.author]));
-      if (bytes > UPDATED_BYTES_MAX) return { fault: 'too long', index };
-      notes.push(last.position);
+      const [last] = this.#rows(SELECT_OF_BOOK, id, Number.MAX_VALUE, 1);
+      if (!last) return { fault: 'absent', index };
+      const { position, nonce, type, title, author } = last;
+      if (cursor && (position !== cursor.position || nonce !== cursor.nonce))
+        return { fault: 'changed', index };
+      if (type !== 'deleted') return { fault: 'absent', index };
+      bytes += Buffer.byteLength(JSON.stringify([title, author]));
+      if (bytes > bytesMax) return { fault: 'too long', index };
+      positions.push(position);
     }
-    return notes.map((note) => this.#prepare(RESTORE).get(note) as unknown as Book);
+    return positions.map((position) => this.#prepare(RESTORE).get(position) as unknown as Book);
   }
 
   /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */
   removeOld(): boolean {
-    let last: number | undefined;
-    let changes = 0;
-    let bytes = 0;
-    for (const row of this.#prepare(OLDEST).iterate()) {
-      bytes += row.bytes as number;
-      if (!row.isOld || (last !== undefined && bytes > REMOVAL_BYTES_MAX)) break;
-      last = row.note as number;
-      changes++;
-    }
-    if (last === undefined) return false;
-    this.#prepare('delete from book_changes where note <= ?').run(last);
-    return changes === REMOVAL_MAX || bytes > REMOVAL_BYTES_MAX;
-  }
-
-  /** The changes of a book, the last one first; one is read at a time, as their texts may be long. */
-  *#ofBook(id: number, before: number, limit: number): Generator<ChangeRow> {
-    const gaps = [...this.#notesOf(GAP_ID, before)];
-    let later = before;
-    let count = 0;
-    for (const note of this.#notesOf(id, before)) {
-      const row = this.#prepare(ONE).get(note) as ChangeRow | undefined;
-      if (!row) continue;
-      yield { ...row, hasGapAfter: gaps.some((gap) => gap > note && gap < later) };
-      later = note;
-      if (++count === limit) return;
-    }
-  }
-
-  /** The deletions, the last one first; those are requested that have deleted a book that is still deleted. */
-  *#ofDeleted(before: number, limit: number): Generator<ChangeRow> {
-    for (const row of this.#rows(OF_DELETED, before, limit)) {
-      const isLast = this.#prepare(LAST_OF_BOOK).get(row.id)?.note === row.position;
-      yield { ...row, isRequested: isLast && !this.#hasBook(row.id) };
-    }
+    return this.#prepare(REMOVE_OLD).run().changes === REMOVAL_MAX;
   }
 
   #placeOf(cursor: ChangeCursor | undefined): LogPlace {
@@ -136,11 +101,6 @@ export class ChangeReader {
 
   #hasBook(id: number): boolean {
     return this.#prepare('select 1 from books where id = ?').get(id) !== undefined;
-  }
-
-  /** The positions of the changes of a book, the last one first. */
-  *#notesOf(id: number, before: number): Generator<number> {
-    for (const { note } of this.#prepare(NOTES_OF_BOOK).iterate(id, before)) yield note as number;
   }
 
   #rows(sql: string, ...values: number[]): Iterable<ChangeRow> {
@@ -159,9 +119,12 @@ const RESTORE = `
 
 const IS_OLD = 'coalesce(at, 0) < (unixepoch() - (select days from book_history) * 86400) * 1000';
 
-const OLDEST = `
-  select note, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes, ${IS_OLD} as isOld
-  from book_changes order by note limit ${REMOVAL_MAX}
+/** Up to the first change to be kept. */
+const REMOVE_OLD = `
+  delete from book_changes where note < (
+    select coalesce(min(note) filter (where not ${IS_OLD}), max(note) + 1)
+    from (select note, at from book_changes order by note limit ${REMOVAL_MAX})
+  )
 `;
 
 /** Whether the first change is older than those to be kept. */

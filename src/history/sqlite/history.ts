@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
-import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
-import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
+import { BATCH_LIMITS } from '../../store/limits.ts';
+import type { StoreObserver } from '../../store/observer.ts';
 import {
   defineChangeLog,
   hasChangeLog,
@@ -11,16 +11,22 @@ import {
   SELECT_LAST,
   selectPlace,
 } from '../../store/sqlite/change-log.ts';
-import { reasonOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
+import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
-import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
+import type {
+  BookHistory,
+  ChangeCursor,
+  ChangePage,
+  ChangeRequest,
+  CursorFault,
+  RestoreFault,
+  RestoreRequest,
+} from '../book-history.ts';
 import { notRecorded, readChangePages } from '../change-log.ts';
-import { HAS_OLD, type Restored } from './change-reader.ts';
-import type { Restore, Write, Written } from './write-thread.ts';
-
-/** The time for other writers between two steps. */
-const PAUSE_MS = 20;
+import { Removal } from '../removal.ts';
+import { HAS_OLD } from './change-reader.ts';
+import type { Write, WriteResponse, Written } from './write-thread.ts';
 
 /** @param days how long changes are kept; undefined to stop @throws StoreNotReady */
 export async function openHistory(
@@ -53,13 +59,10 @@ class SqliteHistory implements BookHistory {
   readonly #database: DatabaseSync;
   readonly #reader: LazyThread<ChangeRequest, ChangePage | CursorFault>;
   /** A thread of its own, as reads do not wait for the locks of other programs. */
-  readonly #writer: LazyThread<Write, Written>;
+  readonly #writer: LazyThread<Write, WriteResponse>;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
-  readonly #restores: BatchQueue<Restore | readonly number[], Restored>;
-  readonly #maintenance: DegradablePart;
-  readonly #timer: NodeJS.Timeout;
-  #isRemoving = false;
-  #isClosed = false;
+  readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
+  readonly #removal: Removal;
 
   constructor(path: string, database: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = this.#lost.promise;
@@ -73,18 +76,13 @@ class SqliteHistory implements BookHistory {
       isUndone: NOTHING_CHANGES,
       name: 'changes',
     });
-    const restore = async ([request]: readonly (Restore | readonly number[])[]) => [
-      await this.#restore(request as Restore),
-    ];
-    this.#restores = new BatchQueue(restore, {
+    this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone: isUndoneInThread,
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#maintenance = new DegradablePart('maintenance of the history', observer);
-    this.#timer = setInterval(() => void this.#removeOld(), REMOVAL_MS).unref();
-    void this.#removeOld();
+    this.#removal = new Removal(() => this.#removeSome(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -101,55 +99,31 @@ class SqliteHistory implements BookHistory {
     return this.#reads.add(request);
   }
 
-  restore(id: number, deletion?: ChangeCursor): ReturnType<BookHistory['restore']> {
-    return this.#restores.add({ id, deletion }) as ReturnType<BookHistory['restore']>;
-  }
-
-  restoreMany(ids: readonly number[]): ReturnType<BookHistory['restoreMany']> {
-    return this.#restores.add(ids) as ReturnType<BookHistory['restoreMany']>;
+  restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
+    return this.#restores.add(request);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    await Promise.all([this.#reads.close(), this.#restores.close()]);
+    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
     await Promise.all([this.#reader.close(), this.#writer.close()]);
     if (this.#database.isOpen) this.#database.close();
   }
 
-  async #restore(request: Restore | readonly number[]): Promise<Restored> {
-    const written = await this.#write(request);
-    return 'restored' in written ? written.restored : undefined;
+  async #restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
+    return (await this.#write(request)) as readonly Book[] | RestoreFault;
   }
 
   async #write(write: Write): Promise<Written> {
-    const written = await this.#writer.send(write);
-    if (!('lost' in written)) return written;
-    this.#lost.resolve(written.lost);
+    const response = await this.#writer.send(write);
+    if ('written' in response) return response.written;
+    this.#lost.resolve(response.lost);
     throw new StoreUnavailable('writes may be lost');
   }
 
-  /** Removes old changes in small steps. */
-  async #removeOld(): Promise<void> {
-    if (this.#isRemoving) return;
-    this.#isRemoving = true;
-    try {
-      let hasMore = this.#database.prepare(HAS_OLD).get() !== undefined;
-      while (hasMore && !this.#isClosed) {
-        const written = await this.#write('remove');
-        hasMore = 'hasMore' in written && written.hasMore;
-        await sleep(PAUSE_MS);
-      }
-      this.#maintenance.report(undefined);
-    } catch (error) {
-      if (!this.#isClosed) this.#maintenance.report(causeOf(error));
-    } finally {
-      this.#isRemoving = false;
-    }
+  /** Removes the first old changes. @returns whether there may be more */
+  async #removeSome(): Promise<boolean> {
+    // Without any, the write thread does not start, and takes no lock.
+    const hasOld = this.#database.prepare(HAS_OLD).get() !== undefined;
+    return hasOld && (await this.#write('remove')) === true;
   }
-}
-
-function causeOf(error: unknown): FailureCause {
-  if (error instanceof StoreUnavailable) return error.reason;
-  return reasonOf(error) ?? (error as Error);
 }

@@ -1,44 +1,35 @@
+import type { Book } from '../../book/book.ts';
 import { isSyncFailure } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { FileGuard, StoreLost } from '../../store/sqlite/files/file-guard.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
-import type { ChangeCursor } from '../book-history.ts';
-import { ChangeReader, type Restored } from './change-reader.ts';
+import type { RestoreFault, RestoreRequest } from '../book-history.ts';
+import { ChangeReader } from './change-reader.ts';
 
-/** Restores a book, or several; or a step that removes the first old changes. */
-export type Write = Restore | readonly number[] | 'remove';
+/** Restores books; or a step that removes the first old changes. */
+export type Write = RestoreRequest | 'remove';
 
-export interface Restore {
-  readonly id: number;
-  readonly deletion: ChangeCursor | undefined;
-}
+/** What a restore returns; after a removal, whether there may be more old changes. */
+export type Written = readonly Book[] | RestoreFault | boolean;
 
 /** Or why the store may have lost what it has acknowledged: then nothing more may be written. */
-export type Written =
-  | { readonly restored: Restored }
-  | { readonly hasMore: boolean }
-  | { readonly lost: string };
+export type WriteResponse = { readonly written: Written } | { readonly lost: string };
 
-await serveRequests<Write, Written>(async (path) => {
+await serveRequests<Write, WriteResponse>(async (path) => {
   const database = await openConnection(path);
   // The write thread of the store runs the checkpoints, as SQLite does not report a failure of its own ones.
   database.exec('pragma wal_autocheckpoint = 0');
   const reader = new ChangeReader(database);
   const files = new FileGuard(path);
-  const perform = (write: Write): Written => {
-    if (write === 'remove') return { hasMore: reader.removeOld() };
-    if ('id' in write) return { restored: reader.restore(write.id, write.deletion) };
-    return { restored: reader.restoreMany(write) };
-  };
   return {
     async handle(write) {
       try {
-        const written = await transact(database, () => {
+        const written: Written = await transact(database, () => {
           files.checkWalIndex();
-          return perform(write);
+          return write === 'remove' ? reader.removeOld() : reader.restore(write);
         });
         files.check();
-        return written;
+        return { written };
       } catch (error) {
         if (error instanceof StoreLost) return { lost: error.message };
         if (isSyncFailure(error)) return { lost: 'the disk has failed to make a change durable (fsync)' };

@@ -1,4 +1,5 @@
 import type { ClientBase, PoolClient, QueryResult } from 'pg';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { expectRights } from '../../store/postgres/rights.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
@@ -42,7 +43,7 @@ interface Queryable {
 }
 
 /** The index cannot be used: it is that of a newer version, or its names are taken. */
-export class UnusableIndex extends Error {}
+export class UnusableIndex extends StoreUnavailable {}
 
 /**
  * Creates the index, or rebuilds it if it is older than this version, or if what records changes is not what this version creates.

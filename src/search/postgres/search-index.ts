@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { StoreUnavailable } from '../../book/book-store.ts';
-import type { DegradablePart, FailureCause } from '../../store/observer.ts';
-import { reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import type { StoreUnavailable } from '../../book/book-store.ts';
+import { DueTimer } from '../../store/due-timer.ts';
+import type { DegradablePart } from '../../store/observer.ts';
+import { causeOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { IndexBehind, notUsable } from '../index-wait.ts';
@@ -40,11 +41,10 @@ export class SearchIndex {
   readonly #pool: ConnectionPool;
   readonly #availability = new OptionalFeature();
   readonly #part: DegradablePart;
+  readonly #timer = new DueTimer(() => this.#apply());
   #failure: string | undefined;
   #preparing: Promise<void> | undefined;
   #applying: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
   /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
   #isClosed = false;
@@ -76,7 +76,7 @@ export class SearchIndex {
     try {
       if (!(await schema.hasIndex(this.#pool))) return;
       await this.prepare();
-      this.#applyIn(0);
+      this.#timer.callIn(0);
     } catch (error) {
       // The first search tries again.
       this.#part.report(causeOf(error));
@@ -85,7 +85,7 @@ export class SearchIndex {
 
   /** Tells that this process has written. Without an index, nothing is to be done. */
   written(): void {
-    if (this.#preparing) this.#applyIn(WRITE_DELAY_MS);
+    if (this.#preparing) this.#timer.callIn(WRITE_DELAY_MS);
   }
 
   /** Creates the index if there is none. @throws StoreUnavailable when searches cannot use it */
@@ -120,7 +120,7 @@ export class SearchIndex {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#timer.close();
     const applying = this.#applying?.then(() => true);
     const isDone = await Promise.race([applying, sleep(CLOSE_WAITS_MS, false, { ref: false })]);
     // Creating the indexes may take minutes; the next process starts it again.
@@ -135,7 +135,7 @@ export class SearchIndex {
         (run) => retry(() => this.#searchPool.withConnection(run)),
         (run) => this.#transact(run),
       );
-      this.#applyIn(POLL_MS);
+      this.#timer.callIn(POLL_MS);
     } catch (error) {
       this.#preparing = undefined;
       if (CREATED_MEANWHILE.test(sqlState(error) ?? '')) throw new IndexBehind();
@@ -146,7 +146,7 @@ export class SearchIndex {
   /** Searches do not try the index for a time. @returns what they reject with */
   fail(error: unknown): StoreUnavailable {
     this.#part.report(causeOf(error));
-    this.#failure = error instanceof schema.UnusableIndex ? error.message : sqlState(error);
+    this.#failure = error instanceof schema.UnusableIndex ? error.reason : sqlState(error);
     this.#availability.disable();
     this.#preparing = undefined;
     return notUsable(this.#failure ?? 'unknown');
@@ -184,17 +184,8 @@ export class SearchIndex {
     throw new schema.UnusableIndex('another version of the service has built the search index');
   }
 
-  #applyIn(ms: number): void {
-    const dueAt = performance.now() + ms;
-    if (this.#isClosed || dueAt >= this.#dueAt) return;
-    clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => this.#apply(), ms).unref();
-  }
-
   #apply(): void {
-    clearTimeout(this.#timer);
-    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#timer.cancel();
     this.#applying ??= this.#applyAll();
   }
 
@@ -219,7 +210,7 @@ export class SearchIndex {
       if (!this.#isClosed) this.#part.report(causeOf(error));
     } finally {
       this.#applying = undefined;
-      if (this.#preparing) this.#applyIn(POLL_MS);
+      if (this.#preparing) this.#timer.callIn(POLL_MS);
     }
   }
 
@@ -240,12 +231,4 @@ export class SearchIndex {
 function isOfIndex(error: unknown): boolean {
   const state = sqlState(error);
   return error instanceof schema.UnusableIndex || (state !== undefined && !TEMPORARY.test(state));
-}
-
-/** A code of the server or of the connection; for defects, the error. */
-function causeOf(error: unknown): FailureCause {
-  if (error instanceof schema.UnusableIndex) return error.message;
-  if (error instanceof StoreUnavailable) return error.reason;
-  const isStoreError = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
-  return isStoreError || !(error instanceof Error) ? reasonOf(error) : error;
 }

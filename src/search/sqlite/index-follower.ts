@@ -1,5 +1,6 @@
-import { StoreUnavailable } from '../../book/book-store.ts';
+import { DueTimer } from '../../store/due-timer.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
+import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { Step } from './index-thread.ts';
 import type { Progress } from './index-updater.ts';
@@ -17,9 +18,8 @@ const RETRY_MS = 1_000;
 export class IndexFollower {
   readonly #thread: LazyThread<Step, Progress>;
   readonly #part: DegradablePart;
+  readonly #timer = new DueTimer(() => void this.step());
   #stepping: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
   #hasStarted = false;
   #isClosed = false;
   #isDamaged = false;
@@ -36,7 +36,7 @@ export class IndexFollower {
 
   /** Tells that this process has written. Without an index, nothing is to be done. */
   written(): void {
-    if (this.#hasStarted) this.#stepIn(WRITE_DELAY_MS);
+    if (this.#hasStarted) this.#timer.callIn(WRITE_DELAY_MS);
   }
 
   /** Starts to follow; runs one step, or waits for the one that is running. */
@@ -44,8 +44,7 @@ export class IndexFollower {
     // The running one began before a search has found the damage.
     if (this.#isDamaged) await this.#stepping;
     this.#hasStarted = true;
-    clearTimeout(this.#timer);
-    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#timer.cancel();
     this.#stepping ??= this.#step();
     await this.#stepping;
   }
@@ -58,7 +57,7 @@ export class IndexFollower {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#timer.close();
     await this.#stepping;
     await this.#thread.close();
   }
@@ -74,10 +73,10 @@ export class IndexFollower {
       this.#part.report(wasDamaged ? 'damaged' : undefined);
       pauseMs = isCurrent ? POLL_MS : 0;
     } catch (error) {
-      this.fail(error instanceof StoreUnavailable ? error.reason : (error as Error));
+      this.fail(causeOf(error));
     } finally {
       this.#stepping = undefined;
-      this.#stepIn(pauseMs);
+      this.#timer.callIn(pauseMs);
     }
   }
 
@@ -86,13 +85,5 @@ export class IndexFollower {
     if (this.#isClosed) return;
     this.#part.report(cause);
     this.failure = cause instanceof Error ? 'a defect' : cause;
-  }
-
-  #stepIn(ms: number): void {
-    const dueAt = performance.now() + ms;
-    if (this.#isClosed || dueAt >= this.#dueAt) return;
-    clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => void this.step(), ms).unref();
   }
 }

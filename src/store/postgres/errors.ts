@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { IdsExhausted } from '../errors.ts';
+import type { FailureCause } from '../observer.ts';
 
 /**
  * SQLSTATE classes that are caused by the server, the connection or other transactions (PostgreSQL documentation, appendix
@@ -66,6 +67,13 @@ export function reasonOf(error: unknown): string {
   // The driver's own errors have only a text.
   const text = error instanceof Error ? error.message : '';
   return DRIVER_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection broken';
+}
+
+/** What to report of a failure: a code of the server or of the connection; for defects, the error. */
+export function causeOf(error: unknown): FailureCause {
+  const storeError = toStoreError(error);
+  if (storeError instanceof StoreUnavailable) return storeError.reason;
+  return sqlState(error) === undefined && error instanceof Error ? error : reasonOf(error);
 }
 
 export const NO_TLS = 'no TLS';

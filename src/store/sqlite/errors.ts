@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { StoreNotReady } from '../errors.ts';
+import type { FailureCause } from '../observer.ts';
 
 /** The result codes that the file, the disk or other processes cause (sqlite.org/rescode.html). */
 const UNAVAILABLE: ReadonlyMap<number, string> = new Map([
@@ -75,6 +76,11 @@ function codeOf(error: unknown): string {
 export function reasonOf(error: unknown): string | undefined {
   const isExpected = resultCode(error) !== undefined || (error instanceof Error && 'syscall' in error);
   return isExpected ? codeOf(error) : undefined;
+}
+
+/** What to report of a failure: a code of SQLite or of the file system; for defects, the error. */
+export function causeOf(error: unknown): FailureCause {
+  return error instanceof StoreUnavailable ? error.reason : (reasonOf(error) ?? (error as Error));
 }
 
 /** An error in terms of the BookStore interface: StoreUnavailable, or the error itself. */
