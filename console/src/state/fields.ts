@@ -42,7 +42,9 @@ export function isNameless({ title, author }: Pick<BookFields, 'title' | 'author
 
 /** Whether the service rejects these texts, whose characters it counts as code points. */
 export function areTooLong({ title = '', author = '' }: Partial<BookFields>): boolean {
-  return [title, author].some((text) => text.length > TEXT_LENGTH_MAX && [...text].length > TEXT_LENGTH_MAX);
+  return [title, author].some(
+    (text) => text.length > TEXT_LENGTH_MAX && Array.from(text).length > TEXT_LENGTH_MAX,
+  );
 }
 
 /** The fields that differ from the base; an invalid year is ignored. */
