@@ -78,6 +78,5 @@ export function explain(error: unknown): string {
   if (error.status >= 500) return errors.defect;
   if (error.status === 401) return errors.tokenRejected;
   if (error.status === 429) return signInErrors.throttled;
-  if (error.status === 413) return errors.tooLong;
-  return error.detail ? formatMessage(errors.rejectedAs, { reason: error.detail }) : errors.rejected;
+  return formatMessage(errors.rejected, { reason: error.detail ?? error.message });
 }

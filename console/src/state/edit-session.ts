@@ -1,16 +1,7 @@
 import { signal } from '@preact/signals';
-import type { Book, BookClient, BookFields } from '../../../src/client/index.ts';
+import { type Book, type BookClient, type BookFields, TEXT_LENGTH_MAX } from '../../../src/client/index.ts';
 import type { BookList } from './book-list.ts';
-import {
-  areTooLong,
-  changesOf,
-  type FormFields,
-  formFieldsOf,
-  isNameless,
-  isSame,
-  merge,
-  yearOf,
-} from './fields.ts';
+import { changesOf, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';
 import type { Failure } from './selection.ts';
 
@@ -27,6 +18,9 @@ export type EditState =
   | { readonly kind: 'saved'; readonly book: Book };
 
 const NO_BOOK: Book = { id: 0, title: '', author: '', year: 0 };
+
+/** The service counts characters as code points. */
+const isTooLong = (value: string | number) => Array.from(String(value)).length > TEXT_LENGTH_MAX;
 
 /** What writes books and shows them. */
 export interface BookWriting {
@@ -65,7 +59,7 @@ export class EditSession {
   get problem(): 'year' | 'long' | 'nameless' | undefined {
     const { value: draft } = this.draft;
     if (yearOf(draft) === undefined) return 'year';
-    if (areTooLong(changesOf(draft, this.base ?? NO_BOOK))) return 'long';
+    if (Object.values(changesOf(draft, this.base ?? NO_BOOK)).some(isTooLong)) return 'long';
     return isNameless(draft) && !(this.base && isNameless(this.base)) ? 'nameless' : undefined;
   }
 

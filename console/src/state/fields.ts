@@ -1,4 +1,4 @@
-import { type Book, type BookFields, TEXT_LENGTH_MAX } from '../../../src/client/index.ts';
+import type { Book, BookFields } from '../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 
 /** The texts of the form of a book. */
@@ -38,13 +38,6 @@ export function yearOf({ year }: FormFields): number | undefined {
 /** Whether a book has neither a title nor an author: the console stores none, and does not make one so. */
 export function isNameless({ title, author }: Pick<BookFields, 'title' | 'author'>): boolean {
   return `${title}${author}`.trim() === '';
-}
-
-/** Whether the service rejects these texts, whose characters it counts as code points. */
-export function areTooLong({ title = '', author = '' }: Partial<BookFields>): boolean {
-  return [title, author].some(
-    (text) => text.length > TEXT_LENGTH_MAX && Array.from(text).length > TEXT_LENGTH_MAX,
-  );
 }
 
 /** The fields that differ from the base; an invalid year is ignored. */

@@ -1,6 +1,6 @@
 import type { TargetedFocusEvent } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import type { CellEdit } from '../../state/cell-edits.ts';
 import { BookInput } from '../book-input.tsx';
 import { useApp } from '../use-app.ts';
@@ -14,7 +14,7 @@ interface CellEditorProps {
 export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
   const { field, session } = edit;
   const { cells } = useApp();
-  const t = texts.value;
+  const t = allTexts.value;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const problem = session.isUnchanged ? undefined : session.problem;
   useLayoutEffect(() => {
