@@ -278,12 +278,15 @@ test('An editor does not move the text of its cell, nor its row, and grows with 
   const row = await place('[data-index="1"] .id a');
   const [x, y] = await textAt('[data-index="1"] .title .text');
   await page.keyboard.press('F2');
+  await page.locator('.cell-editor:focus').waitFor();
   const [editorX, editorY] = await textAt('.cell-editor');
   assert.ok(Math.abs(editorX - x) <= 1 && Math.abs(editorY - y) <= 1, `${editorX - x} ${editorY - y}`);
   assert.deepEqual(await place('[data-index="1"] .id a'), row);
   const height = (await place('.cell-editor'))?.height ?? 0;
   await page.keyboard.press('Escape');
+  await page.locator('[data-index="1"] .title:focus').waitFor();
   await page.keyboard.press('ArrowUp');
+  await page.locator('[data-index="0"] .title:focus').waitFor();
   await page.keyboard.press('F2');
   assert.ok(((await place('[data-index="0"] .cell-editor'))?.height ?? 0) > 2 * height);
 });
