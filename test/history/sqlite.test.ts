@@ -286,6 +286,40 @@ describe('The history on SQLite', () => {
     });
   }
 
+  test('has all changes of a book, whether its index has them yet or not, and keeps none that is removed', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await using opened = await openWithHistory(`sqlite:${path}`);
+    const { store, history } = opened;
+    await createMany(
+      store,
+      Array.from({ length: 30 }, () => DUNE),
+    );
+    using database = new DatabaseSync(path);
+    const indexed = () =>
+      database.prepare('select count(*) as count from book_changes_by_book').get()?.count as number;
+    const years = async () => (await readPage(history, { id: 7 })).changes.map(({ book }) => book.year);
+    assert.equal(indexed(), 0);
+    for (let year = 1; year <= 40; year++) database.exec(`update books set year = ${year}`);
+    const expected = [...Array.from({ length: 40 }, (_, index) => 40 - index), DUNE.year];
+    assert.deepEqual(await years(), expected);
+    assert.ok(indexed() >= 1_230, `${indexed()} changes`);
+    await store.update(7, { year: 41 });
+    assert.deepEqual(await years(), [41, ...expected]);
+    await store.delete(7);
+    assert.deepEqual((await readPage(history, { isOfDeleted: true })).changes[0]?.book.year, 41);
+    assert.deepEqual(await restore(history, 7), { ...DUNE, id: 7, year: 41 });
+    assert.deepEqual(await years(), [41, 41, 41, ...expected]);
+    // The restore has indexed all changes before it.
+    const { count, last } = database
+      .prepare('select count(*) as count, max(note) as last from book_changes')
+      .get() as Record<string, number>;
+    assert.equal(indexed(), (count as number) - 1);
+    database.exec(`delete from book_changes where note < ${last as number}`);
+    assert.equal(indexed(), 0);
+    assert.deepEqual(await years(), [41]);
+  });
+
   test('removes 500 changes in a step, up to the first one to be kept', () => {
     using database = openLog();
     database.exec(

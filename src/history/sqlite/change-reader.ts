@@ -24,22 +24,26 @@ function selectPage(condition: string, { isRequested = 'true', hasGapAfter = 'fa
     from book_changes as changes where ${condition} limit ?`;
 }
 
-/** The later changes of the same book. */
-const LATER =
-  'book_changes as later where later.id = changes.id and later.type is not null and later.note > changes.note';
+const INDEXED = '(select indexed from book_history)';
+
+/** The positions of the changes of a book: by the index, and by a scan of the changes that it does not have yet. */
+const notesOf = (id: string, condition: string) => `
+  select note from book_changes_by_book where id = ${id} and ${condition}
+  union all
+  select note from book_changes where note > ${INDEXED} and id = ${id} and type is not null and ${condition}`;
+const LATER = notesOf('changes.id', 'note > changes.note');
 
 const SELECT_CHANGES = selectPage('note > ? order by note');
 const SELECT_LAST_FIRST = selectPage('note < ? order by note desc');
 /** The first parameter is the id of the book. */
-const SELECT_OF_BOOK = selectPage('id = ? and type is not null and note < ? order by note desc', {
-  hasGapAfter: `exists (
-    select 1 from book_changes as gap
-    where gap.id = ${GAP_ID} and gap.type is not null and gap.note > changes.note
-      and gap.note < coalesce((select min(later.note) from ${LATER}), ${Number.MAX_SAFE_INTEGER})
-  )`,
+const SELECT_OF_BOOK = selectPage(`note in (${notesOf('?1', 'note < ?2')}) order by note desc`, {
+  hasGapAfter: `exists (${notesOf(
+    String(GAP_ID),
+    `note > changes.note and note < coalesce((select min(note) from (${LATER})), ${Number.MAX_SAFE_INTEGER})`,
+  )})`,
 });
 const SELECT_DELETED = selectPage(`note < ? and type = 'deleted' and ${HAS_EXACT_ID} order by note desc`, {
-  isRequested: `not exists (select 1 from ${LATER}) and not exists (select 1 from books where books.id = changes.id)`,
+  isRequested: `not exists (${LATER}) and not exists (select 1 from books where books.id = changes.id)`,
 });
 
 const PLACE = selectPlace('?');
@@ -71,6 +75,7 @@ export class ChangeReader {
   /** Restores all of the books, or none. */
   restore({ deletions, bytesMax = Infinity }: RestoreRequest): readonly Book[] | RestoreFault {
     this.#placeOf(undefined);
+    while (this.index());
     const positions: number[] = [];
     let bytes = 0;
     for (const [index, { id, cursor }] of deletions.entries()) {
@@ -91,6 +96,15 @@ export class ChangeReader {
   /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */
   removeOld(): boolean {
     return this.#prepare(REMOVE_OLD).run().changes === REMOVAL_MAX;
+  }
+
+  /** Adds the next changes to the index by book. @returns whether there may be more of them */
+  index(): boolean {
+    const { note, count } = this.#prepare(INDEX_END).get() as { note: number | null; count: number };
+    if (note === null) return false;
+    this.#prepare(INDEX_NEXT).run(note);
+    this.#prepare('update book_history set indexed = ?').run(note);
+    return count === INDEXED_AT_ONCE;
   }
 
   #placeOf(cursor: ChangeCursor | undefined): LogPlace {
@@ -115,6 +129,21 @@ export class ChangeReader {
 const RESTORE = `
   insert into books (id, title, author, year) select id, title, author, ${exact('year')} from book_changes where note = ?
   returning ${BOOK_COLUMNS}
+`;
+
+/** The number of changes that the index by book lacks. */
+export const SELECT_BACKLOG = `select coalesce((select max(note) from book_changes), 0) - ${INDEXED} as backlog`;
+
+/** As other writes wait for a step. */
+const INDEXED_AT_ONCE = 20_000;
+
+const INDEX_END = `
+  select max(note) as note, count(*) as count
+  from (select note from book_changes where note > ${INDEXED} order by note limit ${INDEXED_AT_ONCE})
+`;
+const INDEX_NEXT = `
+  insert into book_changes_by_book
+  select id, note from book_changes where note > ${INDEXED} and note <= ? and type is not null order by id, note
 `;
 
 const IS_OLD = 'coalesce(at, 0) < (unixepoch() - (select days from book_history) * 86400) * 1000';

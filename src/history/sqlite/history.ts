@@ -25,7 +25,7 @@ import type {
 } from '../book-history.ts';
 import { notRecorded, readChangePages } from '../change-log.ts';
 import { Removal } from '../removal.ts';
-import { HAS_OLD } from './change-reader.ts';
+import { HAS_OLD, SELECT_BACKLOG } from './change-reader.ts';
 import type { Write, WriteResponse, Written } from './write-thread.ts';
 
 /** @param days how long changes are kept; undefined to stop @throws StoreNotReady */
@@ -51,6 +51,9 @@ export async function openHistory(
 
 const READ_THREAD = new URL('./read-thread.ts', import.meta.url);
 const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
+
+/** The most changes that a read of the changes of books scans, as the index by book does not have them yet. */
+const SCANNED_MAX = 500;
 
 /** Threads read and write changes; the main thread reads the position of the last one. */
 class SqliteHistory implements BookHistory {
@@ -82,7 +85,7 @@ class SqliteHistory implements BookHistory {
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#removal = new Removal(() => this.#removeSome(), causeOf, observer);
+    this.#removal = new Removal(() => this.#maintain(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -95,7 +98,8 @@ class SqliteHistory implements BookHistory {
     }
   }
 
-  read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
+  async read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
+    if (request.id !== undefined || request.isOfDeleted) await this.#indexAll();
     return this.#reads.add(request);
   }
 
@@ -120,10 +124,24 @@ class SqliteHistory implements BookHistory {
     throw new StoreUnavailable('writes may be lost');
   }
 
-  /** Removes the first old changes. @returns whether there may be more */
-  async #removeSome(): Promise<boolean> {
+  /** Removes the first old changes, and indexes the next ones. @returns whether there may be more */
+  async #maintain(): Promise<boolean> {
     // Without any, the write thread does not start, and takes no lock.
     const hasOld = this.#database.prepare(HAS_OLD).get() !== undefined;
-    return hasOld && (await this.#write('remove')) === true;
+    const isRemoving = hasOld && (await this.#write('remove')) === true;
+    return (await this.#indexSome()) || isRemoving;
+  }
+
+  /** If it fails, as the disk is full, reads scan more. */
+  async #indexAll(): Promise<void> {
+    try {
+      while (await this.#indexSome());
+    } catch {}
+  }
+
+  /** Adds the next changes to the index by book, if it lacks many. @returns whether there may be more */
+  async #indexSome(): Promise<boolean> {
+    const { backlog } = this.#database.prepare(SELECT_BACKLOG).get() as { backlog: number };
+    return backlog > SCANNED_MAX && (await this.#write('index')) === true;
   }
 }

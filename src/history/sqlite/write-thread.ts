@@ -6,10 +6,10 @@ import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { RestoreFault, RestoreRequest } from '../book-history.ts';
 import { ChangeReader } from './change-reader.ts';
 
-/** Restores books; or a step that removes the first old changes. */
-export type Write = RestoreRequest | 'remove';
+/** Restores books; or a step that removes the first old changes, or adds the next ones to the index by book. */
+export type Write = RestoreRequest | 'remove' | 'index';
 
-/** What a restore returns; after a removal, whether there may be more old changes. */
+/** What a restore returns; after a step, whether there may be more of such changes. */
 export type Written = readonly Book[] | RestoreFault | boolean;
 
 /** Or why the store may have lost what it has acknowledged: then nothing more may be written. */
@@ -26,7 +26,8 @@ await serveRequests<Write, WriteResponse>(async (path) => {
       try {
         const written: Written = await transact(database, () => {
           files.checkWalIndex();
-          return write === 'remove' ? reader.removeOld() : reader.restore(write);
+          if (write === 'remove') return reader.removeOld();
+          return write === 'index' ? reader.index() : reader.restore(write);
         });
         files.check();
         return { written };
