@@ -4,8 +4,11 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
  * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
  * that a JSON number, and `node:sqlite`, have exactly. The start refuses a table with others (see `expectBooks`).
  */
-export const exact = (column: string) =>
-  `max(min(cast(coalesce(${column}, 0) as integer), ${YEAR_MAX}), -${YEAR_MAX})`;
+export const exact = (column: string) => `
+  case
+    when cast(${column} as integer) between -${YEAR_MAX} and ${YEAR_MAX} then cast(${column} as integer)
+    when ${column} > 0 then ${YEAR_MAX} when ${column} < 0 then -${YEAR_MAX} else 0
+  end`;
 
 /**
  * The text that the service has for what another program has stored in a table of its own: NULL reads as empty. A BLOB or a number,
@@ -52,19 +55,22 @@ export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 /** The same as JSON in UTF-8, outside the memory for texts. */
 export const RENDER = `select cast(${RENDERED} as blob) as json from (${SELECT})`;
 
-export const SELECT_PAGE = `
+const pageOf = (title: string, author: string) => `
   select last, json, exists (select 1 from books where id > last and ${HAS_EXACT_ID}) as more
   from (
     select max(id) as last, cast(group_concat(json, ',') as blob) as json
     from (
       select id, json_object(
-        'id', id, 'title', ${textOf('title')}, 'author', ${textOf('author')}, 'year', ${exact('year')}
+        'id', id, 'title', ${title}, 'author', ${author}, 'year', ${exact('year')}
       ) as json
       -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
       from books where id > :after and ${HAS_EXACT_ID} order by id limit 0 + :limit
     )
   )
 `;
+/** A strict table has no texts that are none: a list of it takes a tenth less of the time. */
+export const SELECT_STRICT_PAGE = pageOf("coalesce(title, '')", "coalesce(author, '')");
+export const SELECT_PAGE = pageOf(textOf('title'), textOf('author'));
 
 export const UPDATE = `
   update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year)
