@@ -10,10 +10,10 @@ import { operations } from './operations.ts';
 
 /** The log of changes, and what restores books from it. */
 export const historyWing: Wing = {
-  verify: async (client, { historyDays }) =>
-    void (await (
-      await import('./postgres/preparation.ts')
-    ).verifyRecording(client, historyDays !== undefined)),
+  async verify(client, { historyDays }) {
+    const { verifyRecording } = await import('./postgres/preparation.ts');
+    await verifyRecording(client, historyDays !== undefined);
+  },
   async open(connection, { historyDays }, observer) {
     const history = await openHistory(connection, historyDays, observer);
     return (
