@@ -18,6 +18,9 @@ export interface Attack {
 const MEBIBYTE = 1_024 * 1_024;
 const ONE_BYTE = '1\r\n \r\n';
 
+/** Of all long books, by the index. */
+export const SEARCH_PATH = '/books?title=XX&sort=-author&count=true';
+
 /** All attacks by name. @param authorization the header line with a token */
 export function attacksWith(authorization: string): Readonly<Record<string, Attack>> {
   return {
@@ -58,7 +61,7 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
     },
     'readers of a long search that stall': {
       clients: 200,
-      start: request('GET /books?title=XX&sort=-author&count=true', [authorization]),
+      start: request(`GET ${SEARCH_PATH}`, [authorization]),
       repeated: '\r\n',
       reads: false,
       limit: 'stall',

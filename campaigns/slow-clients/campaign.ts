@@ -9,7 +9,7 @@ import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
 import { raise } from '../figures.ts';
 import { launchService } from '../service.ts';
 import { type AttackResult, attack } from './attacker.ts';
-import { type Attack, attacksWith } from './attacks.ts';
+import { type Attack, attacksWith, SEARCH_PATH } from './attacks.ts';
 import { Probe } from './probe.ts';
 
 export const campaign: Campaign<AttackForm> = {
@@ -68,6 +68,11 @@ async function runAttacks(report: CampaignOptions['report'], form: AttackForm): 
   const token = makeToken(SECRET);
   await createLongBooks(service, token, LIST_MEBIBYTES);
   const id = await createBook(service, token, 'short');
+
+  // The memory of the index, which the first search builds, is that of no attack.
+  const headers = { Authorization: token };
+  while ((await fetch(`http://127.0.0.1:${service.port}${SEARCH_PATH}`, { headers })).status === 503)
+    await sleep(200);
 
   const attacks = attacksWith(`Authorization: ${token}`);
   const waves = isMeasured
