@@ -1,6 +1,8 @@
 import { IncomingMessage } from '../node-http.ts';
 
 const JOINED_PIECES = 64;
+/** Node stops to read from a connection after so many pieces that nobody reads, also if they are short: each takes 3 µs. */
+const UNREAD_PIECES_MAX = 1_024;
 
 /**
  * A request that joins the pieces of its body while nobody reads it. Node would keep up to 64 KiB of them, each a Buffer that takes some
@@ -11,8 +13,9 @@ export class JoiningRequest extends IncomingMessage {
 
   override push(piece: unknown, encoding?: BufferEncoding): boolean {
     const hasRoom = super.push(piece, encoding);
-    if (piece !== null && this.readableFlowing !== true && ++this.#pieces % JOINED_PIECES === 0) this.#join();
-    return hasRoom;
+    if (piece === null || this.readableFlowing === true) return hasRoom;
+    if (++this.#pieces % JOINED_PIECES === 0) this.#join();
+    return hasRoom && this.#pieces < UNREAD_PIECES_MAX;
   }
 
   #join(): void {
