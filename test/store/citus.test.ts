@@ -3,8 +3,42 @@ import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { runAlone, runTogether } from '../../src/store/postgres/citus/batches.ts';
+import { CitusDatabase } from '../../src/store/postgres/citus/citus-database.ts';
 import { hashOf, Shards } from '../../src/store/postgres/citus/shards.ts';
+import { connect } from '../../src/store/postgres/connection/connect.ts';
+import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
+import { type ColumnsRow, renderPage } from '../../src/store/postgres/pages.ts';
+import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
+import { SELECT_PAGE } from '../../src/store/postgres/sql.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
+import { createMany, openStoreAt } from '../../testkit/stores.ts';
+
+test('Pages of a distributed table have as many books as requested, and tell whether others follow', async () => {
+  await using database = await createDatabase();
+  await using store = await openStoreAt(database.url);
+  await createMany(
+    store,
+    Array.from({ length: 7 }, (_, year) => ({ title: 'Dune', author: '', year })),
+  );
+  for (const id of [3, 4]) await store.delete(id);
+  const { server, client } = await connect(parseConninfo(database.url));
+  await client.end();
+  const distributed = new CitusDatabase(
+    new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 60_000 }),
+    new Shards([-(2 ** 31), 0]),
+  );
+  const requests = [
+    [-ID_MAX, 2],
+    [2, 2],
+    [2, 3],
+    [7, 5],
+  ] as const;
+  const columns = [requests.map(([after]) => after), requests.map(([, limit]) => limit)];
+  const pages = (await distributed.queryBatch<ColumnsRow>(SELECT_PAGE, columns)).map(renderPage);
+  for (const [index, [after, limit]] of requests.entries())
+    assert.deepEqual(pages[index], await store.list(after, limit));
+  await distributed.close();
+});
 
 describe('The shards of Citus', () => {
   test('are selected by the hash of PostgreSQL', async () => {
