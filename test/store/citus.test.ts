@@ -35,7 +35,6 @@ test('Pages of a distributed table have as many books as requested, and tell whe
   ] as const;
   const columns = [requests.map(([after]) => after), requests.map(([, limit]) => limit)];
   const pages = (await distributed.queryBatch<ColumnsRow>(SELECT_PAGE, columns)).map(renderPage);
-  const textOf = ({ json, last }: BookPage) => [Buffer.from(json).toString(), last];
   const expected = await Promise.all(requests.map(([after, limit]) => store.list(after, limit)));
   assert.deepEqual(pages.map(textOf), expected.map(textOf));
   await distributed.close();
@@ -113,4 +112,8 @@ function runOf(failures: Readonly<Record<string, Error>>, batches: string[] = []
     if (failure) throw failure;
     return items.map((item) => item.toUpperCase());
   };
+}
+
+function textOf({ json, last }: BookPage): unknown[] {
+  return [Buffer.from(json).toString(), last];
 }
