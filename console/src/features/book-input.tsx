@@ -21,7 +21,7 @@ interface BookInputProps {
   > & { readonly ref?: RefObject<(HTMLInputElement & HTMLTextAreaElement) | null> };
 }
 
-/** The input of a field. A title may have several lines, and so may an author who has; another author is suggested. */
+/** The input of a field. Titles may have several lines, and so may authors that have line breaks already; other authors are suggested. */
 export function BookInput({ name, draft, attributes }: BookInputProps) {
   const text = draft.value[name];
   const hasLines = useRef(name === 'title' || (name === 'author' && /[\r\n]/.test(text))).current;
