@@ -58,6 +58,25 @@ describe('The search index in PostgreSQL', () => {
   }
 });
 
+describe('The queue of a version before 0.3', () => {
+  for (const [what, version, isKept] of [
+    ['is dropped with its index', 'schema 4, folding 1, Unicode 15.0', false],
+    ['is another table if the index is that of this version', undefined, true],
+  ] as const) {
+    test(what, async () => {
+      await using database = await createDatabase();
+      await (await openStoreWithIndex(database))[Symbol.asyncDispose]();
+      await database.query('create table book_changes (note bigint); drop trigger book_search_insert on books');
+      if (version) await database.query(`comment on table book_search is '${version}'`);
+      await using store = await openStoreAt(database.url);
+      await untilIndexed(store, database);
+      assert.equal((await store.search(QUERY, 10)).count, 1);
+      const [table] = await database.query("select to_regclass('book_changes') is not null as \"isKept\"");
+      assert.deepEqual(table, { isKept });
+    });
+  }
+});
+
 describe('The triggers of the search index in PostgreSQL', () => {
   /** What other programs do while no service runs. */
   const INTERFERENCES: Readonly<Record<string, string>> = {
@@ -69,7 +88,7 @@ describe('The triggers of the search index in PostgreSQL', () => {
     'the body of the function is another one': `create or replace function note_book_changes() returns trigger language plpgsql
         as 'begin return null; end'`,
     'the function is dropped': 'drop function note_book_changes cascade',
-    'the queue is dropped': 'drop table book_changes',
+    'the queue is dropped': 'drop table book_search_queue',
     'the table of books is restored alone': `create table saved (like books including all);
         insert into saved select * from books;
         drop table books;
@@ -178,7 +197,7 @@ async function untilIndexed(store: SearchableStore, database: Database): Promise
   for (let attempt = 0; attempt < 1_000; attempt++) {
     await store.search(QUERY, 10);
     const [state] = await database.query<{ isBehind: boolean }>(
-      `select exists (select 1 from book_changes) or to_regclass('book_search_trigrams') is null as "isBehind"`,
+      `select exists (select 1 from book_search_queue) or to_regclass('book_search_trigrams') is null as "isBehind"`,
     );
     if (state?.isBehind === false) return;
     await sleep(10);

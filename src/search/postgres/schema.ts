@@ -12,15 +12,18 @@ import {
 import { COMPARED_LENGTH } from '../folding.ts';
 import { compareVersions, indexVersion } from '../index-version.ts';
 
-/** Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. */
-const INDEX_VERSION = indexVersion(4);
+/**
+ * Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. Until
+ * schema 4 the queue was the table `book_changes`.
+ */
+const INDEX_VERSION = indexVersion(5);
 
 /** The schema of the books, and the version of the index. */
 const SELECT_TABLE = `
   select quote_ident(nspname) as schema, comment as version,
     (to_regclass(name) is not null and comment is null) or exists (
       select 1 from pg_proc
-      where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc not like '%book_changes%'
+      where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc !~ 'book_(search_queue|changes)'
         and (comment is null or prorettype <> 'trigger'::regtype)
     ) as "isForeign"
   from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -53,13 +56,13 @@ export class UnusableIndex extends StoreUnavailable {}
  * @throws UnusableIndex
  */
 export async function prepareIndex(read: Run, write: Run): Promise<void> {
-  let schema: string | undefined;
+  let isOutdated = false;
   await read(async (client) => {
     await client.query('begin');
-    schema = await selectOutdated(client);
+    isOutdated = (await selectOutdated(client)) !== undefined;
     await client.query('commit');
   });
-  if (schema !== undefined) await write(migrate);
+  if (isOutdated) await write(migrate);
 }
 
 type Run = (run: (client: PoolClient) => Promise<void>) => Promise<void>;
@@ -73,7 +76,7 @@ export async function hasIndex(pool: Queryable): Promise<boolean> {
 /** Whether the index lacks changes, or its indexes. */
 export async function isBehind(pool: Queryable): Promise<boolean> {
   const { rows } = await pool.query(
-    "select 1 where exists (select 1 from book_changes) or to_regclass('book_search_trigrams') is null",
+    "select 1 where exists (select 1 from book_search_queue) or to_regclass('book_search_trigrams') is null",
     [],
   );
   return rows.length > 0;
@@ -85,25 +88,28 @@ async function migrate(client: PoolClient): Promise<void> {
   await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');
   // Another process may have done it meanwhile.
-  const schema = await selectOutdated(client);
-  if (schema === undefined) return;
+  const outdated = await selectOutdated(client);
+  if (!outdated) return;
+  const { schema, version } = outdated;
   await client.query(createTables(schema));
   await client.query(markAllChanged(schema));
+  if (version !== null && compareVersions(version, 'schema 5') > 0)
+    await client.query(`drop table if exists ${schema}.book_changes`);
 }
 
-/** @returns the schema, as SQL, of an index that is to be built; undefined if it is that of this version, or of a newer one */
-async function selectOutdated(client: PoolClient): Promise<string | undefined> {
+/** @returns the index if it is to be built; undefined if it is that of this version, or of a newer one */
+async function selectOutdated(client: PoolClient): Promise<Table | undefined> {
   const table = await selectTable(client);
   if (!table) throw new UnusableIndex('there is no table books');
   const { schema, version } = table;
   const age = compareVersions(version, INDEX_VERSION);
-  if (age !== 0) return age > 0 ? schema : undefined;
-  const queue = `to_regclass(${quoteLiteral(`${schema}.book_changes`)})`;
+  if (age !== 0) return age > 0 ? table : undefined;
+  const queue = `to_regclass(${quoteLiteral(`${schema}.book_search_queue`)})`;
   await client.query(FIXED_PATH);
   const { rows } = await client.query<{ isIntact: boolean | null }>(
     `select obj_description(${queue}, 'pg_class') = ${digestOfDefinitions(schema, DEFINITIONS)} as "isIntact"`,
   );
-  return rows[0]?.isIntact ? undefined : schema;
+  return rows[0]?.isIntact ? undefined : table;
 }
 
 /** @throws StoreNotReady if there is an index, and this user may not put it right; it lists the rights that are missing */
@@ -115,8 +121,8 @@ export async function expectIndexRights(client: ClientBase): Promise<void> {
 /** Stored as the comment of the queue. The indexes that are missing while many changes are applied are not among them. */
 const DEFINITIONS = {
   prefix: 'book_search',
-  tables: ['book_search', 'book_search_lock', 'book_changes'],
-  indexes: ['book_search_pkey', 'book_changes_pkey'],
+  tables: ['book_search', 'book_search_lock', 'book_search_queue'],
+  indexes: ['book_search_pkey', 'book_search_queue_pkey'],
   functions: ['note_book_changes'],
 };
 
@@ -129,7 +135,7 @@ async function selectTable(client: PoolClient): Promise<Table | undefined> {
 
 /** Begins a transaction on a snapshot, in which no other process replaces the index. */
 export const BEGIN = 'begin isolation level repeatable read';
-const KEEP_TABLES = 'lock table book_search, book_changes in access share mode';
+const KEEP_TABLES = 'lock table book_search, book_search_queue in access share mode';
 export const BEGIN_SEARCH = `${BEGIN}; ${KEEP_TABLES}`;
 /**
  * The same to apply changes: one transaction at a time, so that its snapshot has the remaining changes. A crash that loses the
@@ -160,7 +166,7 @@ export async function beginWithState(client: PoolClient, begin: string): Promise
 }
 
 const SELECT_STATE = `
-  select not exists (select 1 from book_changes) as "isComplete",
+  select not exists (select 1 from book_search_queue) as "isComplete",
     to_regclass('book_search_trigrams') is not null as "hasIndexes",
     obj_description(to_regclass('book_search'), 'pg_class') as version
 `;
@@ -187,18 +193,18 @@ const DROPPED_PART = 0.25;
 const SELECT_BACKLOG = `
   select coalesce(sum((select count(*) from books where id between first_id and last_id)), 0) as backlog,
     (select count(*) from book_search) as indexed
-  from book_changes
+  from book_search_queue
 `;
 
 /** Records that all books have changed. */
 function markAllChanged(schema: string): string {
   return `
     select one from ${schema}.book_search_lock for update;
-    insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
+    insert into ${schema}.book_search_queue (first_id, last_id) values (${ALL_IDS.join(', ')});
     comment on table ${schema}.book_search is '${INDEX_VERSION}';
     ${FIXED_PATH};
     do $do$ begin
-      execute format('comment on table %s is %L', ${quoteLiteral(`${schema}.book_changes`)}, ${digestOfDefinitions(schema, DEFINITIONS)});
+      execute format('comment on table %s is %L', ${quoteLiteral(`${schema}.book_search_queue`)}, ${digestOfDefinitions(schema, DEFINITIONS)});
     end $do$;
   `;
 }
@@ -224,7 +230,7 @@ function createTables(schema: string): string {
 
     create table if not exists ${schema}.book_search_lock (one integer primary key);
     insert into ${schema}.book_search_lock values (1) on conflict do nothing;
-    create table if not exists ${schema}.book_changes (
+    create table if not exists ${schema}.book_search_queue (
       note bigint generated always as identity primary key,
       first_id bigint not null,
       last_id bigint not null
@@ -235,17 +241,17 @@ function createTables(schema: string): string {
     begin
       if tg_op = 'INSERT' then
         -- Most statements insert consecutive ids, which are one range.
-        insert into ${schema}.book_changes (first_id, last_id)
+        insert into ${schema}.book_search_queue (first_id, last_id)
           select min(id), max(id) from added having max(id) - min(id) < 2 * count(*);
         if not found then
-          insert into ${schema}.book_changes (first_id, last_id) select id, id from added;
+          insert into ${schema}.book_search_queue (first_id, last_id) select id, id from added;
         end if;
       elsif tg_op = 'UPDATE' then
-        insert into ${schema}.book_changes (first_id, last_id) select id, id from removed union select id, id from added;
+        insert into ${schema}.book_search_queue (first_id, last_id) select id, id from removed union select id, id from added;
       elsif tg_op = 'DELETE' then
-        insert into ${schema}.book_changes (first_id, last_id) select id, id from removed;
+        insert into ${schema}.book_search_queue (first_id, last_id) select id, id from removed;
       else
-        insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
+        insert into ${schema}.book_search_queue (first_id, last_id) values (${ALL_IDS.join(', ')});
       end if;
       return null;
     end
@@ -281,11 +287,11 @@ const INDEXES = {
 const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;
 
 export const TAKE_CHANGES = `
-  delete from book_changes where note in (select note from book_changes order by note limit $1)
+  delete from book_search_queue where note in (select note from book_search_queue order by note limit $1)
   returning first_id::text as first, last_id::text as last
 `;
 export const INSERT_CHANGES =
-  'insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])';
+  'insert into book_search_queue (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])';
 /** The first ids of a range, including those of deleted books, which only the index has. */
 export const SELECT_RANGE = `
   select id::text as id
