@@ -66,12 +66,14 @@ describe('The queue of a version before 0.3', () => {
     test(what, async () => {
       await using database = await createDatabase();
       await (await openStoreWithIndex(database))[Symbol.asyncDispose]();
-      await database.query('create table book_changes (note bigint); drop trigger book_search_insert on books');
+      await database.query(
+        'create table book_changes (note bigint); drop trigger book_search_insert on books',
+      );
       if (version) await database.query(`comment on table book_search is '${version}'`);
       await using store = await openStoreAt(database.url);
       await untilIndexed(store, database);
       assert.equal((await store.search(QUERY, 10)).count, 1);
-      const [table] = await database.query("select to_regclass('book_changes') is not null as \"isKept\"");
+      const [table] = await database.query('select to_regclass(\'book_changes\') is not null as "isKept"');
       assert.deepEqual(table, { isKept });
     });
   }
