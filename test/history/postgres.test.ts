@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { BookHistory, ChangeCursor } from '../../src/history/book-history.ts';
+import { verifyRecording } from '../../src/history/postgres/preparation.ts';
 import { statementOf } from '../../src/history/postgres/statements.ts';
 import { openHistory } from '../../src/history/wing.ts';
 import type { StoreConnection } from '../../src/store/engine.ts';
@@ -330,6 +331,9 @@ describe('The history on PostgreSQL: gaps', () => {
     await database.query('update books set year = year');
     const changes = await database.query<{ note: number }>('select note from book_history_changes');
     assert.equal(changes.length, 1);
+    // As `bookkeeping check` does before the start.
+    await using client = await openClient(database);
+    await verifyRecording(client, true);
     await using opened = await openWithHistory(database.url);
     const { store, history } = opened;
     assert.equal(await history.read({ limit: 9, after: { position: 1, nonce: 0 } }), 'unknown');

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../../store/errors.ts';
+import { HAS_OLD_LOG } from '../../store/postgres/migrations.ts';
 import { expectRights } from '../../store/postgres/rights.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { FIXED_PATH } from '../../store/postgres/triggers.ts';
@@ -15,7 +16,7 @@ interface Schema {
   readonly hasTriggers: boolean;
   /** A table with triggers that this user may not drop, as another one owns the table. */
   readonly notOwned: string | null;
-  /** The name of a table that is not one of this service. */
+  /** The name of a table that is not one of this service. The log of an older version is, until a start drops it. */
   readonly foreign: string | null;
 }
 
@@ -36,7 +37,7 @@ const SELECT_SCHEMA = `
       select min(tgrelid::regclass::text) from pg_trigger join pg_class on pg_class.oid = tgrelid
       where tgfoid = to_regproc(schema || '.record_book_history') and not pg_has_role(relowner, 'usage')
     ) as "notOwned",
-    case ${FOREIGN_TABLES.join('')}
+    case when ${HAS_OLD_LOG} then null ${FOREIGN_TABLES.join('')}
     end as foreign
   from (
     select quote_ident(nspname) as schema

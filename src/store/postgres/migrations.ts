@@ -19,12 +19,16 @@ interface Step {
   readonly creates?: string;
 }
 
-/** Drops the log of a version before 0.3, with the triggers of its functions. The old cursors are then unknown. */
+/** Whether there is the log of a version before 0.3. */
+export const HAS_OLD_LOG = `(
+  to_regclass('book_history_note') is not null
+  and exists (select from pg_attribute where attrelid = to_regclass('book_history') and attname = 'log' and not attisdropped)
+)`;
+
+/** Drops it, with the triggers of its functions. The old cursors are then unknown. */
 const BEGIN_LOG_ANEW = `
   do $do$ begin
-    if exists (
-      select from pg_attribute where attrelid = to_regclass('book_history') and attname = 'log' and not attisdropped
-    ) and to_regclass('book_history_note') is not null then
+    if ${HAS_OLD_LOG} then
       -- Later writers of books wait behind it.
       perform set_config('lock_timeout', '1s', true);
       drop function if exists record_book_history() cascade;
