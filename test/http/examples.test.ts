@@ -38,13 +38,6 @@ const EXAMPLES = [
     printed: RESPONSES.map((response) => `${JSON.stringify(response)}\n`).join(''),
   },
   {
-    language: 'ts',
-    tool: process.execPath,
-    file: 'example.mts',
-    command: [process.execPath, 'example.mts'],
-    printed: PRINTED,
-  },
-  {
     language: 'python',
     tool: 'python3',
     file: 'example.py',
