@@ -38,7 +38,7 @@ export function serveSearch(core: Core, search: BookSearch): readonly Gauge[] {
 /** What the operation `listBooks` has besides that of the core. */
 const ADDITIONS: Partial<Operation> = {
   description:
-    'Returns all books, or those that match a query; conditions are combined with AND. Every book that exists during the whole call is in the list once. Discard a truncated response.',
+    'Returns all books, or those that match a query; conditions are combined with AND. Every book that exists during the whole call is in the list once; with a query, one that changes meanwhile may be in it twice, or not. Discard a truncated response.',
   query: listParameters,
   headers: {
     Link: { type: 'string', description: 'The next page, if any, with `rel="next"` (RFC 8288).' },
