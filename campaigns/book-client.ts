@@ -47,8 +47,9 @@ export class BookClient implements Disposable {
 
   /** All books, or those of a query, in one response. @throws Error when the list fails */
   async list(query = ''): Promise<Book[]> {
-    const { status, body } = await this.#send(`GET /books${query}`);
-    if (status !== 200) throw new Error(`GET /books${query} returned ${status}`);
+    const { status, headers, body } = await this.#send(`GET /books${query}`);
+    if (status !== 200)
+      throw new Error(`GET /books${query} returned ${status}: ${headers.get('error-detail') ?? body}`);
     return (JSON.parse(body) as { data: Book[] }).data;
   }
 
