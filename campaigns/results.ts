@@ -36,9 +36,11 @@ export function replaceRow(document: string, cells: readonly string[]): string {
   return [`${before}${START}`, '', heading, line, ...sorted, '', `${END}${after}`].join('\n');
 }
 
-/** Figures in one line. */
-export function describe(figures: Figures): string {
-  return Object.entries(figures)
+/** Figures in one line, without counts of a status, and without the rounds if there is one or another figure counts them. */
+export function describe({ rounds, ...others }: Figures): string {
+  const isRedundant = rounds === undefined || rounds === 1 || Object.values(others).includes(rounds);
+  return Object.entries({ ...(!isRedundant && { rounds }), ...others })
+    .filter(([name]) => !/^status [0-9]+$/.test(name))
     .map(([name, value]) => `${name}: ${typeof value === 'number' ? rounded(value) : value}`)
     .join('; ');
 }

@@ -38,4 +38,10 @@ describe('The table of full runs', () => {
       'kills: 1,400; slowest, ms: 3.1; first: a',
     );
   });
+
+  test('has no counts of a status, and no rounds that another figure counts, or of which there is one', () => {
+    assert.equal(describeFigures({ rounds: 30, kills: 60 }), 'rounds: 30; kills: 60');
+    assert.equal(describeFigures({ rounds: 30, requests: 30, 'status 404': 7 }), 'requests: 30');
+    assert.equal(describeFigures({ rounds: 1, loads: 20 }), 'loads: 20');
+  });
 });
