@@ -8,15 +8,15 @@ import { decimal, megabytes, table } from './markdown.ts';
 export function renderExtras(results: Results): string[] {
   return [
     '## Start',
-    'Milliseconds from the start of the process to the first response, on an existing database of 10,000 books, over 10 starts.',
+    'Milliseconds from the start of the process to the first response, with 10,000 books, over 10 starts.',
     renderStarts(results),
     '## Memory',
-    'Resident memory in MB: 2 s after a start on an existing database of 10,000 books, 2 s after the last measurement, and the peak of all measurements.',
+    'Resident memory in MB: 2 s after a start with 10,000 books, 2 s after the last measurement, and the peak of all measurements.',
     renderMemory(results),
     '## The list of 1,000,000 books',
-    `Times are medians of ${READS} reads by one client. Memory is the peak above that of the idle process, in MB; a stalled client pauses for 3 s after the first bytes.`,
+    `Times are medians of ${READS} reads by one client. Memory is the peak above that of the idle process; a stalled client pauses for 3 s after the first bytes.`,
     renderLongLists(results),
-    `Latency of other requests: p99 of GET one at ${CONNECTIONS} connections in milliseconds, without a list, during a client that reads one list after another, and during a stalled client. All run on the same machine.`,
+    `p99 of GET one at ${CONNECTIONS} connections in milliseconds, without a list, while a client reads one list after another, and beside a stalled client.`,
     renderLatenciesDuringLists(results),
   ];
 }

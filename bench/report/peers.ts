@@ -15,17 +15,17 @@ export function renderPeers(results: Results): string {
     );
   const peers = Object.values(PEERS).join(' / ');
   return [
-    'The rate of the service as a ratio to those of the same contract on Elysia and Bun, and in plain Go, on SQLite and on PostgreSQL. Above 1, the service is faster. The README has this table.',
+    'The rate of the service as a ratio to those of the same API on Elysia and Bun, and in plain Go, on SQLite and on PostgreSQL. Above 1, the service is faster. The README has this table.',
     renderRanges(results),
     `Each ratio: ${peers}.`,
     renderCells(rateOf),
     `p99 in milliseconds: the service / ${peers}.`,
     renderCells(p99Of),
     [
-      '- GET /books is the list of 10,000 books. At 32 connections all clients ask for the same list, which the service reads once for all who ask at the same time, and the peers once for each.',
-      '- A page is 100 books from a random id on (`GET /books?from=…&limit=100`), so that each client asks for one of its own. The peers read `where id >= … order by id limit 100`, a statement for each; the service reads those of a batch in one.',
-      '- A search is for the title of a random book (`GET /books?title=…&limit=100`). The peers compare all books, `where title like …` (`ilike` on PostgreSQL), as a textbook does. The service uses its index, which the other workloads are measured without: with it, writes cost more.',
-      '- The peers are in plain Go (`net/http`, pgx, go-sqlite3) and on Elysia and Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
+      '- GET /books is the list of 10,000 books. The service reads it once for all clients that request it at the same time, and the peers once for each.',
+      '- A page is 100 books from a random id on (`GET /books?from=…&limit=100`). The peers read each with a statement (`where id >= … order by id limit 100`), the service those of a batch with one.',
+      '- A search is for the title of a random book (`GET /books?title=…&limit=100`). The peers compare all books (`like`, on PostgreSQL `ilike`). The service uses its index, which the other workloads are measured without: with it, writes cost more.',
+      '- The peers (`bench/peers`) have the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`).',
     ].join('\n'),
   ].join('\n\n');
 }

@@ -23,7 +23,7 @@ export function renderReport(run: Run): string {
   const { results, options, machine, startedAt } = run;
   const sections = [
     '# Benchmark results',
-    `Written by \`npm run bench\`, on ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. All services ran on the same machine in the same run.`,
+    `Written by \`npm run bench\`, on ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, all on one machine in one run.`,
     ...(options.services.some(isPeer) ? ['## The service and its peers', renderPeers(results)] : []),
     '## What a release must hold',
     renderTargets(guards, results),
@@ -51,24 +51,20 @@ export function renderReport(run: Run): string {
 function renderMethod({ results, options, generator }: Run): string {
   const { rounds, seconds } = options;
   return [
-    `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}. In each round, every service runs every workload on 10,000 books. Numbers are medians of the rounds; ratios are medians of the ratios within each round.`,
-    `- A measurement takes ${seconds} s. Connections are kept alive, and each sends its next request after the response.`,
-    `- Load generator: ${generator}. ${renderCeiling(results)}`,
+    `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, in each of which every service runs every workload on 10,000 books. Numbers are medians of the rounds; ratios are medians of the ratios within each round.`,
+    `- A measurement takes ${seconds} s. Connections are kept alive; each sends its next request after the response.`,
+    `- Load generator: ${generator}. ${renderUtilization(results)}`,
     '- After measurements that write, the table is restored to 10,000 books. For DELETE it has more books than can be deleted in the time.',
-    '- Services run with default settings, with a history on SQLite, and their output goes to a file. The floor is a bare `node:http` server that sends a fixed envelope of the same size, depending only on method and path.',
-    '- CPU is the CPU time per request of the process of the service, on all processors, without PostgreSQL. Memory is the peak resident memory of that process during the measurement; 1 MB is 1,000,000 bytes.',
+    '- Services run with default settings, with a history on SQLite, and log to a file. The floor is a bare `node:http` server that sends a fixed response of the same size.',
+    '- CPU is the CPU time of the process of the service for a request, without PostgreSQL. Memory is the peak resident memory of that process; 1 MB is 1,000,000 bytes.',
     '- A response other than 2xx or a lost connection fails the measurement: it is excluded, and listed at the end.',
   ].join('\n');
 }
 
-/** Estimates the maximum rate of the generator from its utilization with the fastest service. */
-function renderCeiling(results: Results): string {
-  const floor = { service: 'floor', workload: 'get', connections: 32 } as const;
-  const share = results.median(floor, 'generatorShare');
-  const rate = results.median(floor, 'requestsPerSecond');
-  const meaning = '"generator" is the utilization of its thread: below 100 %, it does not limit the service.';
-  if (share === undefined || rate === undefined) return meaning;
-  return `${meaning} GET one on the floor, ${decimal(rate)} requests/s, used ${percent(share)}, so its maximum is about ${decimal(rate / share)} requests/s.`;
+/** The highest utilization of the generator, which limits no service below 100 %. */
+function renderUtilization(results: Results): string {
+  const shares = results.measurements.flatMap((series) => results.median(series, 'generatorShare') ?? []);
+  return `It was busy for at most ${percent(Math.max(...shares))} of the time: below 100 %, it does not limit a service.`;
 }
 
 function renderTargets(targets: readonly Target[], results: Results): string {
@@ -98,37 +94,21 @@ function renderWorkload(workload: WorkloadName, { results, options }: Run): stri
   const rows = options.connections.flatMap((connections) =>
     options.services.flatMap((service) => {
       const series = { service, workload, connections };
-      const floor = { service: 'floor', workload, connections } as const;
       if (results.median(series, 'requestsPerSecond') === undefined) return [];
       return [
         [
           `${connections}`,
           services[service],
           decimal(results.median(series, 'requestsPerSecond')),
-          decimal(results.ratio(series, floor, 'requestsPerSecond'), 2),
           decimal(results.median(series, 'p50Ms'), 2),
           decimal(results.median(series, 'p99Ms'), 2),
           decimal(results.median(series, 'cpuMicroseconds')),
           megabytes(results.median(series, 'peakMemoryBytes')),
-          percent(results.median(series, 'generatorShare')),
         ],
       ];
     }),
   );
-  return table(
-    [
-      '>connections',
-      'service',
-      '>requests/s',
-      '>ratio to floor',
-      '>p50 ms',
-      '>p99 ms',
-      '>CPU µs',
-      '>peak MB',
-      '>generator',
-    ],
-    rows,
-  );
+  return table(['>connections', 'service', '>requests/s', '>p50 ms', '>p99 ms', '>CPU µs', '>peak MB'], rows);
 }
 
 function renderFailures({ failed }: Results): string {
