@@ -7,20 +7,11 @@ import { onPeer } from './targets.ts';
 
 /** Compares the service with its peers: the first tables of the report. */
 export function renderPeers(results: Results): string {
-  const rateOf = (series: Cell) =>
-    PEER_NAMES.map((peer) => decimal(results.ratio(series, onPeer(peer, series), 'requestsPerSecond'), 2));
-  const p99Of = (series: Cell) =>
-    [series, ...PEER_NAMES.map((peer) => onPeer(peer, series))].map((one) =>
-      decimal(results.median(one, 'p99Ms'), 1),
-    );
-  const peers = Object.values(PEERS).join(' / ');
   return [
     'The rate of the service as a ratio to those of the same API on Elysia and Bun, and in plain Go, on SQLite and on PostgreSQL. Above 1, the service is faster. The README has this table.',
     renderRanges(results),
-    `Each ratio: ${peers}.`,
-    renderCells(rateOf),
-    `p99 in milliseconds: the service / ${peers}.`,
-    renderCells(p99Of),
+    `Each ratio: ${Object.values(PEERS).join(' / ')}.`,
+    renderRatios(results),
     [
       '- GET /books is the list of 10,000 books. The service reads it once for all clients that request it at the same time, and the peers once for each.',
       '- A page is 100 books from a random id on (`GET /books?from=…&limit=100`). The peers read each with a statement (`where id >= … order by id limit 100`), the service those of a batch with one.',
@@ -28,12 +19,6 @@ export function renderPeers(results: Results): string {
       '- The peers (`bench/peers`) have the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`).',
     ].join('\n'),
   ].join('\n\n');
-}
-
-interface Cell {
-  readonly service: Engine;
-  readonly workload: WorkloadName;
-  readonly connections: number;
 }
 
 const PEER_NAMES = Object.keys(PEERS) as Peer[];
@@ -71,12 +56,18 @@ function renderRanges(results: Results): string {
   );
 }
 
-function renderCells(valuesOf: (cell: Cell) => readonly string[]): string {
+/** The ratios to each peer. */
+function renderRatios(results: Results): string {
+  const ratios = (service: Engine, workload: WorkloadName, connections: number) =>
+    PEER_NAMES.map((peer) => {
+      const series = { service, workload, connections };
+      return decimal(results.ratio(series, onPeer(peer, series), 'requestsPerSecond'), 2);
+    });
   const rows = CONNECTIONS.flatMap((connections) =>
     ENGINE_NAMES.map((service) => [
       `${connections}`,
       ENGINES[service],
-      ...WORKLOAD_NAMES.map((workload) => valuesOf({ service, workload, connections }).join(' / ')),
+      ...WORKLOAD_NAMES.map((workload) => ratios(service, workload, connections).join(' / ')),
     ]),
   );
   return table(
