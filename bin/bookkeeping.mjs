@@ -3,7 +3,7 @@
 // installs missing dependencies, and if this Node is too old it starts the one in node_modules.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { findNode } from './find-node.mjs';
@@ -15,16 +15,29 @@ const main = new URL(isClone ? '../src/main.ts' : '../dist/main.js', import.meta
 // and saves 30 MB. The cache is optional.
 const compileCache = `${root}node_modules/.cache/compiled`;
 
-const extra = process.argv[2] === 'mcp' ? 'node_modules/@modelcontextprotocol/server' : '';
-if (isClone && !existsSync(`${root}${extra || 'node_modules'}`)) install(...(extra ? ['--with-mcp'] : []));
+const isMcp = process.argv[2] === 'mcp';
+const isInstalled = isMcp
+  ? existsSync(`${root}node_modules/@modelcontextprotocol/server`)
+  : changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json');
+if (isClone && !isInstalled) install(...(isMcp ? ['--with-mcp'] : []));
 const node = findNode();
 if (node === process.execPath) {
   module.enableCompileCache(compileCache);
   await import(main.href);
 } else runWith(node);
 
-/** Installs runtime dependencies; all output goes to standard error. */
+/** When a file was changed, in milliseconds since 1970; 0 if there is none. */
+function changedAt(file) {
+  return statSync(root + file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Installs missing runtime dependencies, or those that an update of the clone needs; all output goes to standard error. */
 function install(...options) {
+  if (!existsSync(`${root}scripts/install.mjs`)) {
+    if (!isMcp) return;
+    console.error('bookkeeping: the image has no `mcp`; run it in a clone or from the package');
+    process.exit(1);
+  }
   try {
     execFileSync(process.execPath, [`${root}scripts/install.mjs`, ...options], { stdio: ['ignore', 2, 2] });
   } catch (error) {
