@@ -103,7 +103,7 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
       'missing.db': /the backup missing\.db does not exist/,
       'text.db': /the SQLite file text\.db cannot be opened or prepared \(SQLITE_NOTADB\)/,
       'other.db': /other\.db is not a backup of a store: there is no table books/,
-      'damaged.db': /damaged/,
+      'damaged.db': /damaged\.db is damaged/,
       'cut.db': /damaged|SQLITE_CORRUPT/,
       'data/books.db': /data\/books\.db is the store itself/,
     };

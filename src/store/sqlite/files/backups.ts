@@ -37,7 +37,7 @@ export async function backUpStore(path: string, file: string, onProgress: OnProg
   const draft = createDraft(file);
   try {
     using database = new DatabaseSync(path, { readOnly: true });
-    await copyDatabase(database, draft, onProgress);
+    await copyDatabase(database, draft, 'the store', onProgress);
     chmodSync(draft, statSync(path).mode);
     sync(draft);
     // Unlike a rename, a link does not overwrite a file that was created concurrently.
@@ -139,7 +139,7 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
     if (!(error instanceof StoreNotReady)) throw error;
     throw new StoreNotReady(`${file} is not a backup of a store: ${error.message}`);
   }
-  await copyDatabase(database, draft, onProgress);
+  await copyDatabase(database, draft, file, onProgress);
 }
 
 /** Links the store to a second name, and returns it. */
@@ -172,8 +172,13 @@ function createDraft(path: string): string {
   }
 }
 
-/** Copies a database to an empty file and checks the copy. @throws errors for {@link toCopyError} */
-async function copyDatabase(database: DatabaseSync, draft: string, onProgress: OnProgress) {
+/**
+ * Copies a database to an empty file and checks the copy.
+ *
+ * @param name of the database, for messages
+ * @throws errors for {@link toCopyError}
+ */
+async function copyDatabase(database: DatabaseSync, draft: string, name: string, onProgress: OnProgress) {
   // A read transaction keeps the snapshot; without it every write would restart the copy.
   await whileBusy(() => database.exec('begin; select 1 from sqlite_schema'));
   await backup(database, draft, {
@@ -183,7 +188,7 @@ async function copyDatabase(database: DatabaseSync, draft: string, onProgress: O
   using copy = new DatabaseSync(draft);
   const { integrity_check: verdict } = copy.prepare('pragma integrity_check(1)').get() ?? {};
   if (verdict !== 'ok')
-    throw new StoreNotReady('the store is damaged: its copy fails the check of its integrity');
+    throw new StoreNotReady(`${name} is damaged: its copy fails the check of its integrity`);
 }
 
 function removeDatabase(path: string): void {
