@@ -6,7 +6,7 @@ export async function perform({ file: text, options }: ArgumentsOf<'restore-book
   if (!/^[0-9]+$/.test(text)) throw new UsageError('restore-book: ID must be a number');
   try {
     const restored = await openClient(options.url).restore(Number(text));
-    if (!restored) throw new CommandError(`the deletion of a book ${text} is not known`);
+    if (!restored) throw new CommandError(`no deletion of book ${text} is known`);
     const { etag: _, ...book } = restored;
     console.log(JSON.stringify(book));
     return EXIT_CODES.success;
