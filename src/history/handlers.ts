@@ -24,7 +24,6 @@ import type {
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
 import type { Followers } from './followers.ts';
 import { changesParameters, historyParameters } from './operations.ts';
-import { jsonOf } from './rendering.ts';
 
 const utf8 = new TextEncoder();
 const NO_BYTES = new Uint8Array();
@@ -166,12 +165,22 @@ export class HistoryHandlers {
     { raw }: FastifyReply,
     headers: Record<string, string>,
   ): HttpResult {
-    const content = jsonOf(outcome, changes);
+    const json = utf8.encode(`[${changes.map(toJson).join(',')}]`);
     const reservation = new Reservation(this.#unreadBudget, raw);
-    return reservation.tryResize(content.length)
-      ? { outcome, content, headers }
+    return reservation.tryResize(json.length)
+      ? { outcome, json: [json], headers }
       : { outcome: 'serviceUnavailable' };
   }
+}
+
+function toJson({ cursor, type, at, book, gapAfter }: Change): string {
+  return JSON.stringify({
+    cursor: writeChangeCursor(cursor),
+    type,
+    at: new Date(at).toISOString(),
+    book,
+    gapAfter,
+  });
 }
 
 function linkTo(path: string, target: string, next: ChangeCursor | undefined): Record<string, string> {

@@ -11,8 +11,6 @@ export interface HttpResult {
   readonly data?: unknown;
   /** The `data` as JSON in UTF-8, instead: in chunks, or as a stream. */
   readonly json?: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
-  /** The whole content, instead; without the envelope, `headers` have its type. */
-  readonly content?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly headers?: Headers;
   /** What is wrong with the request, in ASCII; sent as `Error-Detail`. */
   readonly detail?: string | undefined;
@@ -60,7 +58,7 @@ export function respondWith(handle: (request: FastifyRequest, reply: FastifyRepl
 
 export function send(
   reply: FastifyReply,
-  { outcome, data = null, json, content, headers, detail }: HttpResult,
+  { outcome, data = null, json, headers, detail }: HttpResult,
 ): FastifyReply {
   reply.code(outcomes[outcome].status).headers(OUTCOME_HEADERS[outcome]);
   if (headers) reply.headers(headers);
@@ -72,8 +70,6 @@ export function send(
   }
   if (CLOSING_OUTCOMES.has(outcome)) closeAfter(reply);
   if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
-  if (content)
-    return reply.send(ArrayBuffer.isView(content) ? content : Readable.from(content, { objectMode: false }));
   if (json === undefined) return reply.send(envelope(outcome, data));
   const [prefix, suffix] = envelopeAround(outcome);
   return reply.send(
