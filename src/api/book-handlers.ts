@@ -172,6 +172,7 @@ export function invalidIndex(index: number): Record<string, string> {
   return { 'invalid-index': `${index}` };
 }
 
-function bookId(request: FastifyRequest): number | undefined {
+/** The id in the path; undefined when no book can have it. */
+export function bookId(request: FastifyRequest): number | undefined {
   return readBookId((request.params as { id: string }).id);
 }

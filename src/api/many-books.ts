@@ -11,7 +11,6 @@ export const BOOKS_MAX = 10_000;
 const TURN_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** JSON arrays of books or updates; or the index of the first invalid or surplus element, undefined when the body is no array. */
 export type BooksRead = { readonly json: readonly Uint8Array[] } | InvalidBooks;
@@ -21,7 +20,10 @@ export interface InvalidBooks {
   readonly detail: string;
 }
 
-const NO_ARRAY: InvalidBooks = { invalidIndex: undefined, detail: 'empty, compressed or not a JSON array' };
+export const NO_ARRAY: InvalidBooks = {
+  invalidIndex: undefined,
+  detail: 'empty, compressed or not a JSON array',
+};
 
 /** Reads the body of `POST /books`: new books, each like {@link readBook}. */
 export function readBooks(body: Uint8Array): Promise<BooksRead> {
@@ -38,26 +40,6 @@ export function readUpdates(body: Uint8Array): Promise<BooksRead> {
     ids.add(update.id);
     return update;
   });
-}
-
-/** Reads the body of `POST /books/restore`: the different ids of up to {@link BOOKS_MAX} books. */
-export function readIds(body: Uint8Array): readonly number[] | InvalidBooks {
-  let elements: unknown;
-  try {
-    elements = JSON.parse(strictUtf8.decode(body));
-  } catch {
-    // It is no array, then.
-  }
-  if (!Array.isArray(elements)) return NO_ARRAY;
-  const ids = new Set<number>();
-  for (const [index, id] of elements.entries()) {
-    if (index === BOOKS_MAX) return { invalidIndex: index, detail: `more than ${BOOKS_MAX} books` };
-    if (!Number.isSafeInteger(id) || id < 0)
-      return { invalidIndex: index, detail: `an id must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}` };
-    if (ids.has(id)) return { invalidIndex: index, detail: `the id ${id} a second time` };
-    ids.add(id);
-  }
-  return [...ids];
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
+import { bookId, CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
-import { readIds } from '../api/many-books.ts';
-import { type Book, readBookId } from '../book/book.ts';
+import type { Book } from '../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
@@ -23,6 +22,7 @@ import type {
 } from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
 import type { Followers } from './followers.ts';
+import { readIds } from './ids.ts';
 import { changesParameters, historyParameters } from './operations.ts';
 
 const utf8 = new TextEncoder();
@@ -198,8 +198,4 @@ function readQuery<Known extends string>(
   const cursor = text === NOW ? NOW : text === undefined ? undefined : readChangeCursor(text);
   if (text !== undefined && !cursor) return new Invalid(NO_CURSOR);
   return { given, cursor, limit: Number(given.get('limit') ?? parameters.limit.default) };
-}
-
-function bookId(request: FastifyRequest): number | undefined {
-  return readBookId((request.params as { id: string }).id);
 }
