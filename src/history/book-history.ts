@@ -61,12 +61,11 @@ export interface ChangeRequest {
   readonly after?: ChangeCursor | undefined;
   /** The maximum number of changes; fewer are returned if their books have more than 1 MiB of text. */
   readonly limit: number;
-  /** Reads the changes of this book only, the last one first. */
-  readonly id?: number | undefined;
-  /** Reads the deletions of books that have not been stored again since, the last one first. */
-  readonly isOfDeleted?: boolean | undefined;
-  /** Reads the changes of all books, the last one first. */
-  readonly isLastFirst?: boolean | undefined;
+  /**
+   * Reads with the last change first: the changes of the book with this id, the changes of all books, or the deletions of books
+   * that have not been stored again since. Absent for followers, who read the changes of all books in the order of commits.
+   */
+  readonly of?: number | 'all' | 'deleted';
 }
 
 export interface ChangePage {

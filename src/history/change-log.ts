@@ -20,8 +20,8 @@ export function faultOf(request: ChangeRequest, place: LogPlace): CursorFault | 
 }
 
 /** Whether changes are read in the order of commits, in which none may be missed. */
-export function isForFollowers({ id, isOfDeleted, isLastFirst }: ChangeRequest): boolean {
-  return id === undefined && !isOfDeleted && !isLastFirst;
+export function isForFollowers({ of }: ChangeRequest): boolean {
+  return of === undefined;
 }
 
 /** A change as an engine reads it. */

@@ -66,7 +66,8 @@ export class HistoryHandlers {
     const query = readQuery(target, changesParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { given, cursor, limit } = query;
-    if (given.get('order') === 'desc') return this.#listLastFirst(request, reply, { isLastFirst: true });
+    if (given.get('order') === 'desc')
+      return this.#listLastFirst(request, reply, 'all', 'changesRetrieved', '/changes');
 
     const after = cursor === NOW ? await this.#history.last() : cursor;
     let page = await this.#history.read({ after, limit });
@@ -82,12 +83,13 @@ export class HistoryHandlers {
   /** GET /book/{id}/history */
   readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const id = bookId(request);
-    return id === undefined ? { outcome: 'bookNotFound' } : this.#listLastFirst(request, reply, { id });
+    if (id === undefined) return { outcome: 'bookNotFound' };
+    return this.#listLastFirst(request, reply, id, 'historyRetrieved', `/book/${id}/history`);
   };
 
   /** GET /books/deleted */
   readonly listDeleted = (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> =>
-    this.#listLastFirst(request, reply, { isOfDeleted: true });
+    this.#listLastFirst(request, reply, 'deleted', 'deletedBooksRetrieved', '/books/deleted');
 
   /** POST /books/restore */
   readonly restoreMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
@@ -128,7 +130,7 @@ export class HistoryHandlers {
     { raw }: FastifyRequest,
     id: number,
   ): Promise<Deletion | 'bookNotFound' | 'preconditionFailed'> {
-    const page = await this.#history.read({ id, limit: 1 });
+    const page = await this.#history.read({ of: id, limit: 1 });
     const last = typeof page === 'string' ? undefined : page.changes[0];
     if (!last) return 'bookNotFound';
     const isMet = last.type !== 'deleted' || evaluatePreconditions(raw, entityTag(last.book)) === 'met';
@@ -139,22 +141,20 @@ export class HistoryHandlers {
   async #listLastFirst(
     request: FastifyRequest,
     reply: FastifyReply,
-    listed: Omit<ChangeRequest, 'after' | 'limit'>,
+    of: NonNullable<ChangeRequest['of']>,
+    outcome: OutcomeName,
+    path: string,
   ): Promise<HttpResult> {
     const target = request.raw.url ?? '';
     const query = readQuery(target, historyParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { cursor: after, limit } = query;
     if (after === NOW) return { outcome: 'invalidQuery', detail: NO_CURSOR };
-    const { id, isOfDeleted } = listed;
-    const page = await this.#history.read({ ...listed, after, limit });
+    const page = await this.#history.read({ of, after, limit });
     if (typeof page === 'string') return FAULTS[page];
     const { changes, next } = page;
-    if (id !== undefined && !after && !next) return { outcome: 'bookNotFound' };
-    const outcome =
-      id !== undefined ? 'historyRetrieved' : isOfDeleted ? 'deletedBooksRetrieved' : 'changesRetrieved';
+    if (typeof of === 'number' && !after && !next) return { outcome: 'bookNotFound' };
     const isEnd = next?.position === after?.position;
-    const path = id !== undefined ? `/book/${id}/history` : isOfDeleted ? '/books/deleted' : '/changes';
     return this.#toResult(outcome, changes, reply, isEnd ? {} : linkTo(path, target, next));
   }
 

@@ -33,7 +33,7 @@ async function find(store: SearchableStore): Promise<number> {
 
 /** The changes of a book, the last one first. */
 async function historyOf(history: BookHistory, id: number): Promise<string[]> {
-  return describeChanges((await readPage(history, { id })).changes);
+  return describeChanges((await readPage(history, { of: id })).changes);
 }
 
 function restoreMany(history: BookHistory, ids: readonly number[]) {
@@ -41,7 +41,7 @@ function restoreMany(history: BookHistory, ids: readonly number[]) {
 }
 
 async function deletedBooks(history: BookHistory): Promise<string[]> {
-  return describeChanges((await readPage(history, { isOfDeleted: true })).changes);
+  return describeChanges((await readPage(history, { of: 'deleted' })).changes);
 }
 
 /** Compares books by their places in a list. */
@@ -84,9 +84,9 @@ function suite(engine: Engine): void {
     ]);
     for (const { at } of changes) assert.ok(at >= before - 1_000 && at <= Date.now() + 1_000, `${at}`);
     assertSameJson(changes.at(-1)?.cursor, await history.last());
-    const ofBook = await readPage(history, { id, limit: 2 });
+    const ofBook = await readPage(history, { of: id, limit: 2 });
     assert.deepEqual(describeChanges(ofBook.changes), ['deleted 1 DUNE 1966', 'updated 1 DUNE 1966']);
-    const earlier = await readPage(history, { id, after: ofBook.next });
+    const earlier = await readPage(history, { of: id, after: ofBook.next });
     assert.deepEqual(describeChanges(earlier.changes), ['updated 1 Dune 1966', 'created 1 Dune 1965']);
   });
 
@@ -185,8 +185,8 @@ function suite(engine: Engine): void {
       await other.update(1, { year: 1 });
       for (const call of [
         () => history.read({ limit: 9 }),
-        () => history.read({ limit: 9, id: 1 }),
-        () => history.read({ limit: 9, isOfDeleted: true }),
+        () => history.read({ limit: 9, of: 1 }),
+        () => history.read({ limit: 9, of: 'deleted' }),
         () => restore(history, 3),
         () => history.last(),
       ])
@@ -252,12 +252,12 @@ function suite(engine: Engine): void {
       [3],
     );
     await store.update(2, { year: 1 });
-    const ofBook = await readPage(history, { id: 2 });
+    const ofBook = await readPage(history, { of: 2 });
     assert.deepEqual(
       ofBook.changes.map(({ type }) => type),
       ['updated'],
     );
-    const earlier = await readPage(history, { id: 2, after: ofBook.next });
+    const earlier = await readPage(history, { of: 2, after: ofBook.next });
     assert.deepEqual(
       earlier.changes.map(({ type }) => type),
       ['created'],
@@ -277,7 +277,7 @@ function suite(engine: Engine): void {
     assertSameJson(restored, [{ id, ...DUNE, year: 7 }, 'exists']);
     assertSameJson(await store.find(id), { id, ...DUNE, year: 7 });
     assert.equal((await store.create(DUNE)).id, id + 1);
-    const { changes } = await readPage(history, { id, limit: 1 });
+    const { changes } = await readPage(history, { of: id, limit: 1 });
     assert.deepEqual(describeChanges(changes), ['created 1 Dune 7']);
   });
 
@@ -312,7 +312,7 @@ function suite(engine: Engine): void {
     ]);
     assert.deepEqual(restored, await listBooks(store).then((books) => books.toSorted(byPlaceIn(restored))));
     assert.deepEqual(await restoreMany(history, []), []);
-    const changes = await readPage(history, { isLastFirst: true, limit: count + 1 });
+    const changes = await readPage(history, { of: 'all', limit: count + 1 });
     assert.equal(changes.changes.filter(({ type }) => type === 'created').length, count);
   });
 
@@ -345,13 +345,13 @@ function suite(engine: Engine): void {
     await using opened = await openWithHistory(address.dbUrl);
     const { store, history } = opened;
     // The log begins with a gap.
-    assert.deepEqual((await readPage(history, { isLastFirst: true })).changes, []);
+    assert.deepEqual((await readPage(history, { of: 'all' })).changes, []);
     const { id } = await store.create(DUNE);
     await store.update(id, { year: 1 });
     await store.delete(id);
-    const first = await readPage(history, { isLastFirst: true, limit: 2 });
+    const first = await readPage(history, { of: 'all', limit: 2 });
     assert.deepEqual(describeChanges(first.changes), ['deleted 1 Dune 1', 'updated 1 Dune 1']);
-    const last = await readPage(history, { isLastFirst: true, limit: 2, after: first.next });
+    const last = await readPage(history, { of: 'all', limit: 2, after: first.next });
     assert.deepEqual(describeChanges(last.changes), ['created 1 Dune 1965']);
   });
 

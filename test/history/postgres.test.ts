@@ -72,13 +72,13 @@ describe('The history on PostgreSQL: order', () => {
     await store.update(id, { year: 7 });
     await store.delete(id);
     assert.deepEqual(describeChanges(await readAll(history)), ['created 1 Dune 1965']);
-    const ofBook = await readPage(history, { id });
+    const ofBook = await readPage(history, { of: id });
     assert.deepEqual(describeChanges(ofBook.changes), [
       'deleted 5 Dune 7',
       'updated 5 Dune 7',
       'created 5 Dune 1965',
     ]);
-    const deleted = await readPage(history, { isOfDeleted: true });
+    const deleted = await readPage(history, { of: 'deleted' });
     assert.deepEqual(describeChanges(deleted.changes), ['deleted 5 Dune 7']);
     assertSameJson(await restore(history, id), { id, ...DUNE, year: 7 });
     await first.query('savepoint one');
@@ -314,7 +314,7 @@ describe('The history on PostgreSQL: gaps', () => {
     await other.query('commit');
     assert.equal(await history.read({ limit: 9, after: cursor }), 'removed');
     assert.deepEqual(await readAll(history), []);
-    const { changes } = await readPage(history, { id });
+    const { changes } = await readPage(history, { of: id });
     assert.deepEqual(describeChanges(changes), ['created 4 Dune 7 gap']);
     await readPage(history, { after: await history.last() });
   });

@@ -70,7 +70,7 @@ describe('The history on SQLite', () => {
       stored,
     );
     assert.deepEqual(
-      describeChanges((await readPage(history, { isOfDeleted: true })).changes).map((change) =>
+      describeChanges((await readPage(history, { of: 'deleted' })).changes).map((change) =>
         change.slice(0, 9),
       ),
       ['deleted 4', 'deleted 2'],
@@ -201,7 +201,7 @@ describe('The history on SQLite', () => {
     await again.store.update(1, { year: 2 });
     assert.equal(await opened.history.read({ limit: 9, after: before }), 'removed');
     assert.deepEqual(describeChanges(await readAll(opened.history)), ['updated 1 Dune 2']);
-    assert.deepEqual(describeChanges((await readPage(opened.history, { id: 1 })).changes), [
+    assert.deepEqual(describeChanges((await readPage(opened.history, { of: 1 })).changes), [
       'updated 1 Dune 2',
       'created 1 Dune 1965 gap',
     ]);
@@ -263,8 +263,8 @@ describe('The history on SQLite', () => {
 
   for (const [what, request] of [
     ['for followers', {}],
-    ['of a book', { id: 1 }],
-    ['of deleted books', { isOfDeleted: true }],
+    ['of a book', { of: 1 }],
+    ['of deleted books', { of: 'deleted' }],
   ] as const) {
     test(`reads no more long changes ${what} than a page has, and one more`, () => {
       using database = openLog();
@@ -298,7 +298,7 @@ describe('The history on SQLite', () => {
     using database = new DatabaseSync(path);
     const indexed = () =>
       database.prepare('select count(*) as count from book_changes_by_book').get()?.count as number;
-    const years = async () => (await readPage(history, { id: 7 })).changes.map(({ book }) => book.year);
+    const years = async () => (await readPage(history, { of: 7 })).changes.map(({ book }) => book.year);
     assert.equal(indexed(), 0);
     for (let year = 1; year <= 40; year++) database.exec(`update books set year = ${year}`);
     const expected = [...Array.from({ length: 40 }, (_, index) => 40 - index), DUNE.year];
@@ -307,7 +307,7 @@ describe('The history on SQLite', () => {
     await store.update(7, { year: 41 });
     assert.deepEqual(await years(), [41, ...expected]);
     await store.delete(7);
-    assert.deepEqual((await readPage(history, { isOfDeleted: true })).changes[0]?.book.year, 41);
+    assert.deepEqual((await readPage(history, { of: 'deleted' })).changes[0]?.book.year, 41);
     assert.deepEqual(await restore(history, 7), { ...DUNE, id: 7, year: 41 });
     assert.deepEqual(await years(), [41, 41, 41, ...expected]);
     // The restore has indexed all changes before it.

@@ -87,14 +87,14 @@ const SELECT_DELETED = selectPage(`${BEFORE_CURSOR} and type = 'deleted'`, 'desc
 
 /** @param last the last final note, for followers */
 export function statementOf(
-  { id, isOfDeleted, isLastFirst, after, limit }: ChangeRequest,
+  { of, after, limit }: ChangeRequest,
   last: number,
 ): { text: string; values: unknown[] } {
   const values = [after?.position ?? null, limit];
-  if (isOfDeleted) return { text: SELECT_DELETED, values };
-  if (isLastFirst) return { text: SELECT_LAST_FIRST, values };
-  if (id !== undefined) return { text: SELECT_OF_BOOK, values: [...values, id] };
-  return { text: SELECT_CHANGES, values: [...values, last] };
+  if (of === undefined) return { text: SELECT_CHANGES, values: [...values, last] };
+  if (of === 'all') return { text: SELECT_LAST_FIRST, values };
+  if (of === 'deleted') return { text: SELECT_DELETED, values };
+  return { text: SELECT_OF_BOOK, values: [...values, of] };
 }
 
 /** Gives the log the order of the ids in the request, which are joined by commas. */

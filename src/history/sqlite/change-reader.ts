@@ -60,16 +60,18 @@ export class ChangeReader {
   }
 
   read(request: ChangeRequest): ChangePage | CursorFault {
-    const { after, limit, id, isOfDeleted, isLastFirst } = request;
+    const { after, limit, of } = request;
     const place = this.#placeOf(after);
     const fault = faultOf(request, place);
     if (fault) return fault;
+    if (of === undefined) {
+      const from = after ?? place.start;
+      return toChangePage(this.#rows(SELECT_CHANGES, from.position, limit), from);
+    }
     const before = after?.position ?? Number.MAX_VALUE;
-    if (id !== undefined) return toChangePage(this.#rows(SELECT_OF_BOOK, id, before, limit), after);
-    if (isOfDeleted) return toChangePage(this.#rows(SELECT_DELETED, before, limit), after);
-    if (isLastFirst) return toChangePage(this.#rows(SELECT_LAST_FIRST, before, limit), after);
-    const from = after ?? place.start;
-    return toChangePage(this.#rows(SELECT_CHANGES, from.position, limit), from);
+    if (of === 'all') return toChangePage(this.#rows(SELECT_LAST_FIRST, before, limit), after);
+    if (of === 'deleted') return toChangePage(this.#rows(SELECT_DELETED, before, limit), after);
+    return toChangePage(this.#rows(SELECT_OF_BOOK, of, before, limit), after);
   }
 
   /** Restores all of the books, or none. */

@@ -99,7 +99,7 @@ class SqliteHistory implements BookHistory {
   }
 
   async read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
-    if (request.id !== undefined || request.isOfDeleted) await this.#indexAll();
+    if (typeof request.of === 'number' || request.of === 'deleted') await this.#indexAll();
     return this.#reads.add(request);
   }
 
