@@ -46,7 +46,6 @@ export function createServer(options: ServerOptions) {
   let list: ListRoute = { operation: operations.listBooks, handle: lists.handle };
   const core: Core = {
     app,
-    connections: server.connections,
     protect,
     bodies,
     unreadBudget,
@@ -62,6 +61,7 @@ export function createServer(options: ServerOptions) {
         if (method !== 'GET' && method !== 'HEAD' && !isRejected) written();
         done();
       }),
+    onDrain: (stop) => void server.connections.drainListeners.push(stop),
   };
   const gauges = options.wings.flatMap((wing) => wing.serve(core));
   app.get('/books', { ...protect, config: list.operation }, respondWith(list.handle));
@@ -101,7 +101,6 @@ const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 
 /** The part of a server that wings use. */
 export interface Core {
   readonly app: HttpServer['app'];
-  readonly connections: HttpServer['connections'];
   /** The options of a route that requires a token. */
   readonly protect: { readonly onRequest: TokenHandlers['authenticate'] };
   readonly bodies: BodyReader;
@@ -116,6 +115,8 @@ export interface Core {
   readonly listBooks: ListHandler['handle'];
   /** Has a function called after each request that may have written. A rejected one has not: so strangers cannot make the wings work. */
   readonly onWritten: (written: () => void) => void;
+  /** Has a function called when a stopping server waits only for responses: it ends long waits. */
+  readonly onDrain: (stop: () => void) => void;
 }
 
 /** GET /books, which the core serves without a query, or by what a wing makes of it. */

@@ -45,7 +45,7 @@ export async function openHistory(
 
 /** Adds the routes of the history to a server. @returns its metrics */
 export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
-  const { app, connections, protect, bodies, unreadBudget, onWritten } = core;
+  const { app, protect, bodies, unreadBudget, onWritten, onDrain } = core;
   const followers = new Followers(history);
   const handlers = new HistoryHandlers(history, followers, bodies, unreadBudget);
   const { followChanges, listDeletedBooks, readHistory, restoreBook, restoreBooks } = operations;
@@ -54,8 +54,8 @@ export function serveHistory(core: Core, history: BookHistory): readonly Gauge[]
   app.get('/book/:id/history', { ...protect, config: readHistory }, respondWith(handlers.listOfBook));
   app.post('/book/:id/restore', { ...protect, config: restoreBook }, respondWith(handlers.restore));
   app.post('/books/restore', { ...protect, config: restoreBooks }, respondWith(handlers.restoreMany));
-  connections.onDrain = () => followers.stop();
   onWritten(() => followers.written());
+  onDrain(() => followers.stop());
   return [
     {
       name: 'bookkeeping_followers',

@@ -28,7 +28,7 @@ export class Connections {
   readonly #open = new Map<Socket, Progress>();
   #accepted = 0;
   /** Called when the server no longer waits for anything but responses. */
-  onDrain = (): void => {};
+  readonly drainListeners: (() => void)[] = [];
   #isDraining = false;
   /** Whether {@link drain} has been called. */
   isStopping = false;
@@ -60,7 +60,7 @@ export class Connections {
     const startedMs = performance.now();
     const elapsedMs = () => performance.now() - startedMs;
     this.#isDraining = true;
-    this.onDrain();
+    for (const listener of this.drainListeners) listener();
     // Connections in the backlog would be reset. Each turn of the event loop accepts one of them.
     for (let accepted = -1; accepted < this.#accepted && elapsedMs() <= graceMs; ) {
       accepted = this.#accepted;
