@@ -27,8 +27,8 @@ export function createServer(options: ServerOptions) {
     redirect: redirectToConsole,
     observer: metrics?.requests,
   });
-  const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
-  const logins = new BodyReader(limits.bodyBytes, limits.loginBytesAtOnce);
+  const bodies = new BodyReader(limits.bodyBytesAtOnce);
+  const logins = new BodyReader(limits.loginBytesAtOnce);
   const unreadBudget = new MemoryBudget(limits.unreadBytesAtOnce);
   const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, logins);
   const books = new BookHandlers(store, bodies, unreadBudget, limits.turnMs);

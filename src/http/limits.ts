@@ -1,8 +1,5 @@
-import { BODY_BYTES_MAX } from './body-limits.ts';
-
 /** The limits of what clients may use. Times are in milliseconds. */
 export interface HttpLimits {
-  readonly bodyBytes: number;
   /** The memory of all long request bodies behind a token that are being read or processed; a further one is rejected. */
   readonly bodyBytesAtOnce: number;
   /** The same for bodies of `POST /token`: a stranger can fill this memory, and affects no body behind a token. */
@@ -40,7 +37,6 @@ export interface HttpLimits {
 
 /** The limits that operators do not choose. */
 export const FIXED_LIMITS = {
-  bodyBytes: BODY_BYTES_MAX,
   // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
   loginBytesAtOnce: 2 * 1_024 * 1_024,

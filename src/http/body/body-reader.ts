@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BODY_BYTES_MAX } from '../body-limits.ts';
 import { DISCARD_TIMEOUT_MS, DISCARDED_BYTES_MAX } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { MemoryBudget, Reservation } from './memory-budget.ts';
@@ -13,12 +14,10 @@ const UNCOUNTED_BYTES_MAX = 4_096;
 
 /** Reads the bodies of requests, whatever their Content-Type. */
 export class BodyReader {
-  readonly #bytesMax: number;
   /** The memory of the long bodies that are being read or processed. */
   readonly budget: MemoryBudget;
 
-  constructor(bytesMax: number, bytesAtOnceMax: number) {
-    this.#bytesMax = bytesMax;
+  constructor(bytesAtOnceMax: number) {
     this.budget = new MemoryBudget(bytesAtOnceMax);
   }
 
@@ -30,7 +29,7 @@ export class BodyReader {
     request: IncomingMessage,
     response: ServerResponse,
     parse: (bytes: Uint8Array) => Content | Promise<Content>,
-    bytesMax = this.#bytesMax,
+    bytesMax = BODY_BYTES_MAX,
   ): Promise<Content | BodyError> {
     if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
     const bodyError = bodyErrors.get(request);
