@@ -114,24 +114,35 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #create(fields: BookFields, key: string | undefined): Book | undefined {
-    const fingerprint = key === undefined ? '' : fingerprintOf(fields);
-    const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
+    if (key === undefined) return this.#insert(fields);
+    const fingerprint = fingerprintOf(fields);
+    const knownId = this.#keys.find(key, fingerprint);
     if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
-    const { title, author, year } = fields;
-    const book = toBook(this.#statements.insert.get(title, author, year)) as Book;
-    if (key !== undefined) this.#keys.add(key, fingerprint, book.id);
+    const book = this.#insert(fields);
+    this.#keys.add(key, fingerprint, book.id);
     return book;
   }
 
-  /** Creates all of the books, or none if there are too few ids. */
+  #insert({ title, author, year }: BookFields): Book {
+    return toBook(this.#statements.insert.get(title, author, year)) as Book;
+  }
+
   #createMany(books: readonly Uint8Array[], key: string | undefined): Uint8Array[] | undefined {
-    const fingerprint = key === undefined ? '' : fingerprintOfMany(books);
-    const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
+    if (key === undefined) return this.#insertMany(books).pages;
+    const fingerprint = fingerprintOfMany(books);
+    const knownId = this.#keys.find(key, fingerprint);
     if (knownId === null) return undefined;
     if (knownId !== undefined) {
       const ids = idsFrom(knownId);
       return books.map((array) => renderCreated(array, ids));
     }
+    const { pages, first } = this.#insertMany(books);
+    this.#keys.add(key, fingerprint, first);
+    return pages;
+  }
+
+  /** Inserts all of the books, or none if there are too few ids. @returns the id of the first one, too */
+  #insertMany(books: readonly Uint8Array[]): { pages: Uint8Array[]; first: number } {
     const { selectHighestId, insertMany, selectAbove } = this.#statements;
     return this.#allOrNone(() => {
       let first: number | undefined;
@@ -141,8 +152,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
         first ??= Number(lastInsertRowid) - Number(changes) + 1;
         return (selectAbove.get(id) as { json: Uint8Array }).json;
       });
-      if (key !== undefined) this.#keys.add(key, fingerprint, first ?? 0);
-      return pages;
+      return { pages, first: first ?? 0 };
     });
   }
 
