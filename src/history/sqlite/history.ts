@@ -12,7 +12,7 @@ import {
   selectPlace,
 } from '../../store/sqlite/change-log.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
-import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
+import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type {
   BookHistory,
@@ -35,9 +35,7 @@ export async function openHistory(
   observer?: StoreObserver,
 ): Promise<BookHistory | undefined> {
   try {
-    const database = await openConnection(path);
-    // The write thread runs the checkpoints, as SQLite does not report the failure of its own.
-    database.exec('pragma wal_autocheckpoint = 0');
+    const database = await openWithoutCheckpoints(path);
     await transact(database, () => {
       if (days !== undefined || hasChangeLog(database)) defineChangeLog(database, days);
     });

@@ -1,6 +1,6 @@
 import type { Book } from '../../book/book.ts';
 import { isSyncFailure } from '../../store/sqlite/errors.ts';
-import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
+import { openWithoutCheckpoints, transactGuarded } from '../../store/sqlite/files/connection.ts';
 import { FileGuard, StoreLost } from '../../store/sqlite/files/file-guard.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { RestoreFault, RestoreRequest } from '../book-history.ts';
@@ -16,20 +16,16 @@ export type Written = readonly Book[] | RestoreFault | boolean;
 export type WriteResponse = { readonly written: Written } | { readonly lost: string };
 
 await serveRequests<Write, WriteResponse>(async (path) => {
-  const database = await openConnection(path);
-  // The write thread of the store runs the checkpoints, as SQLite does not report a failure of its own ones.
-  database.exec('pragma wal_autocheckpoint = 0');
+  const database = await openWithoutCheckpoints(path);
   const reader = new ChangeReader(database);
   const files = new FileGuard(path);
   return {
     async handle(write) {
       try {
-        const written: Written = await transact(database, () => {
-          files.checkWalIndex();
+        const written: Written = await transactGuarded(database, files, () => {
           if (write === 'remove') return reader.removeOld();
           return write === 'index' ? reader.index() : reader.restore(write);
         });
-        files.check();
         return { written };
       } catch (error) {
         if (error instanceof StoreLost) return { lost: error.message };

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { reasonOf } from '../../store/sqlite/errors.ts';
-import { openConnection } from '../../store/sqlite/files/connection.ts';
+import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import { IndexUpdater, type Progress } from './index-updater.ts';
 
@@ -11,9 +11,7 @@ export interface Step {
 }
 
 await serveRequests<Step, Progress>(async (path) => {
-  const database = await openConnection(path);
-  // The write thread of the store runs the checkpoints, as SQLite does not report a failure of its own ones.
-  database.exec('pragma wal_autocheckpoint = 0');
+  const database = await openWithoutCheckpoints(path);
   let updater: IndexUpdater | undefined;
   return {
     async handle({ isDamaged }) {

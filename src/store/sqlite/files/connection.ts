@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../../errors.ts';
 import { isBusy, isSyncFailure } from '../errors.ts';
-import { identityOf } from './file-guard.ts';
+import { type FileGuard, identityOf } from './file-guard.ts';
 
 /** The longest wait for locks of other processes. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -112,6 +112,28 @@ export async function transact<Result>(database: DatabaseSync, operation: () => 
     if (database.isTransaction) database.exec('rollback');
     throw error;
   }
+}
+
+/** A transaction that is acknowledged only if it is in the files that were opened. @throws StoreLost */
+export async function transactGuarded<Result>(
+  database: DatabaseSync,
+  files: FileGuard,
+  operation: () => Result,
+): Promise<Result> {
+  const result = await transact(database, () => {
+    // Not earlier: it may have waited for the lock.
+    files.checkWalIndex();
+    return operation();
+  });
+  files.check();
+  return result;
+}
+
+/** Opens a connection that leaves checkpoints to the write thread, as SQLite does not report a failure of its own ones. */
+export async function openWithoutCheckpoints(path: string): Promise<DatabaseSync> {
+  const database = await openConnection(path);
+  database.exec('pragma wal_autocheckpoint = 0');
+  return database;
 }
 
 /**

@@ -6,7 +6,7 @@ import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../
 import { REMOVAL_MS } from '../../limits.ts';
 import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
-import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
+import { openConnection, takeOverCheckpoints, transact, transactGuarded } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import * as sql from '../sql.ts';
@@ -43,11 +43,8 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** Commits all of the writes, or none. */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
-    let results: WriteResult[];
     try {
-      results = await transact(this.#database, () => {
-        // Not earlier: it may have waited for the lock.
-        this.#files.checkWalIndex();
+      return await transactGuarded(this.#database, this.#files, () => {
         // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
         // it remembers that a table of a trigger is missing.
         this.#statements.select.get(0);
@@ -56,8 +53,6 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : error;
     }
-    this.#files.check();
-    return results;
   }
 
   transfer(results: readonly WriteResult[]): ArrayBuffer[] {
