@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { faultOfFollower, type LogPosition } from '../../store/log-position.ts';
 import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { isBusy, isNotOpened } from '../../store/sqlite/errors.ts';
-import { hasTable } from '../../store/sqlite/migrations.ts';
+import { isInSchema } from '../../store/sqlite/migrations.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { IndexBehind } from '../index-wait.ts';
 import { IndexFile } from './index-file.ts';
@@ -75,7 +75,7 @@ export class IndexReader {
   /** Whether there are an index and a log, perhaps empty ones. */
   #isCreated(file: IndexFile | undefined): file is IndexFile {
     if (!file || this.#selectState) return file !== undefined;
-    return hasTable(file.database, 'state') && hasTable(this.#store, 'book_history');
+    return isInSchema(file.database, 'state') && isInSchema(this.#store, 'book_history');
   }
 
   #expectCurrent(state: IndexState | undefined, target: LogPosition | undefined): void {

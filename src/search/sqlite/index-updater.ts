@@ -11,6 +11,7 @@ import {
 } from '../../store/sqlite/change-log.ts';
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
+import { isInSchema } from '../../store/sqlite/migrations.ts';
 import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/sql.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { IndexFile } from './index-file.ts';
@@ -135,7 +136,7 @@ export class IndexUpdater {
   /** @returns undefined when the index is new, or of another version */
   #readState(): IndexState | undefined {
     const { database } = this.#file as IndexFile;
-    if (!database.prepare("select 1 from sqlite_schema where name = 'state'").get()) return undefined;
+    if (!isInSchema(database, 'state')) return undefined;
     const state = this.#statements.state.get() as unknown as IndexState | undefined;
     return state?.version === VERSION ? state : undefined;
   }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX } from '../../book/book.ts';
 import type { LogPlace, LogPosition } from '../log-position.ts';
-import { hasTable } from './migrations.ts';
+import { isInSchema } from './migrations.ts';
 
 /**
  * The log of changes, in which triggers note what any program writes, in its transaction. It has two modes: with a history it has
@@ -127,7 +127,7 @@ export function dropBrokenChangeLog(database: DatabaseSync): void {
 
 /** Whether there is a log, or a part of it. */
 export function hasChangeLog(database: DatabaseSync): boolean {
-  return namesOf([...TABLES, ...BOOKS, ...IDS]).some((name) => hasTable(database, name));
+  return [...TABLES, ...BOOKS, ...IDS].map(nameOf).some((name) => isInSchema(database, name));
 }
 
 /**
@@ -140,7 +140,7 @@ export function defineChangeLog(database: DatabaseSync, days: number | undefined
   const [definitions, others] = days === undefined ? [IDS, BOOKS] : [BOOKS, IDS];
   const isContinued =
     [...TABLES, ...COMMON, ...definitions].every((definition) => isDefined(database, definition)) &&
-    namesOf(others).every((name) => !hasTable(database, name)) &&
+    others.map(nameOf).every((name) => !isInSchema(database, name)) &&
     database.prepare('select 1 from book_history').get() !== undefined;
   if (!isContinued) {
     drop(database, [...COMMON, ...definitions, ...others]);
@@ -201,18 +201,18 @@ export function toPlace({ removed, removedNonce, nonce }: PlaceRow): LogPlace {
 /** Drops what has these names, of whatever kind it is. */
 function drop(database: DatabaseSync, definitions: readonly Definition[]): void {
   const select = database.prepare('select type from sqlite_schema where name = ?');
-  for (const name of namesOf(definitions)) {
+  for (const name of definitions.map(nameOf)) {
     const kind = select.get(name)?.type as string | undefined;
     if (kind !== undefined) database.exec(`drop ${kind} ${name}`);
   }
 }
 
-function isDefined(database: DatabaseSync, [kind, text]: Definition): boolean {
-  const name = text.slice(0, text.indexOf(' '));
-  const row = database.prepare('select sql from sqlite_schema where name = ?').get(name);
+function isDefined(database: DatabaseSync, definition: Definition): boolean {
+  const [kind, text] = definition;
+  const row = database.prepare('select sql from sqlite_schema where name = ?').get(nameOf(definition));
   return row?.sql === `CREATE ${kind.toUpperCase()} ${text}`;
 }
 
-function namesOf(definitions: readonly Definition[]): string[] {
-  return definitions.map(([, text]) => text.slice(0, text.indexOf(' ')));
+function nameOf([, text]: Definition): string {
+  return text.slice(0, text.indexOf(' '));
 }

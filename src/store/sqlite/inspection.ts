@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
 import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
-import { hasTable, readVersion } from './migrations.ts';
+import { isInSchema, readVersion } from './migrations.ts';
 import { expectBooks } from './schema.ts';
 
 export async function inspectStore(path: string): Promise<string> {
@@ -24,7 +24,7 @@ export async function inspectStore(path: string): Promise<string> {
 
 function describe(database: DatabaseSync, path: string): string {
   readVersion(database);
-  if (!hasTable(database, 'books'))
+  if (!isInSchema(database, 'books'))
     return `the SQLite file ${path} has no table books yet; it will be created`;
   expectBooks(database);
   const count = (condition: string) => {

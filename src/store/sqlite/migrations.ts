@@ -54,7 +54,7 @@ const RECORD_TABLE = `
 export function migrate(database: DatabaseSync): void {
   const recorded = readVersion(database);
   // If the table of books was dropped, all migrations are applied again, except the one that empties the log: it may have the books.
-  const version = hasTable(database, 'books') ? recorded : 0;
+  const version = isInSchema(database, 'books') ? recorded : 0;
   if (version === MIGRATIONS.length) return;
   database.exec(RECORD_TABLE);
   database.prepare(`delete from ${MIGRATIONS_TABLE} where version > ?`).run(version);
@@ -68,13 +68,13 @@ export function migrate(database: DatabaseSync): void {
 
 /** The version of the schema, or 0. @throws StoreNotReady when it is newer than this version of the service */
 export function readVersion(database: DatabaseSync): number {
-  if (!hasTable(database, MIGRATIONS_TABLE)) return 0;
+  if (!isInSchema(database, MIGRATIONS_TABLE)) return 0;
   const { version } = database.prepare(SELECT_VERSION).get() as { version: number };
   expectKnownVersion(version, MIGRATIONS.length);
   return version;
 }
 
-/** Whether there is a table or another object of this name. */
-export function hasTable(database: DatabaseSync, name: string): boolean {
+/** Whether there is a table, a trigger or another object of this name. */
+export function isInSchema(database: DatabaseSync, name: string): boolean {
   return database.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined;
 }

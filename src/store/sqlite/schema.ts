@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { dropBrokenChangeLog } from './change-log.ts';
-import { hasTable, migrate, readVersion } from './migrations.ts';
+import { isInSchema, migrate, readVersion } from './migrations.ts';
 
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
 export function prepareSchema(database: DatabaseSync): void {
@@ -25,7 +25,7 @@ function hasOwnTable(database: DatabaseSync): boolean {
 
 export function expectBooksIfAny(database: DatabaseSync): void {
   readVersion(database);
-  if (hasTable(database, 'books')) expectBooks(database);
+  if (isInSchema(database, 'books')) expectBooks(database);
 }
 
 /** @throws StoreNotReady when there is no table of books, or another program created it and it or a row is invalid */
