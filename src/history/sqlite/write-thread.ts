@@ -19,8 +19,10 @@ await serveRequests<Write, WriteResponse>(async (path) => {
   const database = await openWithoutCheckpoints(path);
   const reader = new ChangeReader(database);
   const files = new FileGuard(path);
+  let lost: string | undefined;
   return {
     async handle(write) {
+      if (lost !== undefined) return { lost };
       try {
         const written: Written = await transactGuarded(database, files, () => {
           if (write === 'remove') return reader.removeOld();
@@ -28,9 +30,10 @@ await serveRequests<Write, WriteResponse>(async (path) => {
         });
         return { written };
       } catch (error) {
-        if (error instanceof StoreLost) return { lost: error.message };
-        if (isSyncFailure(error)) return { lost: 'the disk has failed to make a change durable (fsync)' };
-        throw error;
+        if (error instanceof StoreLost) lost = error.message;
+        else if (isSyncFailure(error)) lost = 'the disk has failed to make a change durable (fsync)';
+        else throw error;
+        return { lost };
       }
     },
     close: () => database.close(),
