@@ -10,7 +10,7 @@ import {
   quoteLiteral,
 } from '../../store/postgres/triggers.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
-import { compareVersions, indexVersion } from '../index-version.ts';
+import { indexVersion } from '../index-version.ts';
 
 /**
  * Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. Until
@@ -93,7 +93,7 @@ async function migrate(client: PoolClient): Promise<void> {
   const { schema, version } = outdated;
   await client.query(createTables(schema));
   await client.query(markAllChanged(schema));
-  if (version !== null && compareVersions(version, 'schema 5') > 0)
+  if (version !== null && compareVersions(version, 'schema 5') < 0)
     await client.query(`drop table if exists ${schema}.book_changes`);
 }
 
@@ -103,13 +103,21 @@ async function selectOutdated(client: PoolClient): Promise<Table | undefined> {
   if (!table) throw new UnusableIndex('there is no table books');
   const { schema, version } = table;
   const age = compareVersions(version, INDEX_VERSION);
-  if (age !== 0) return age > 0 ? table : undefined;
+  if (age !== 0) return age < 0 ? table : undefined;
   const queue = `to_regclass(${quoteLiteral(`${schema}.book_search_queue`)})`;
   await client.query(FIXED_PATH);
   const { rows } = await client.query<{ isIntact: boolean | null }>(
     `select obj_description(${queue}, 'pg_class') = ${digestOfDefinitions(schema, DEFINITIONS)} as "isIntact"`,
   );
   return rows[0]?.isIntact ? undefined : table;
+}
+
+/**
+ * Negative if the first version is older; null is before all. The newest version that has searched a store has its index, and
+ * searches of older ones are 503: if two replaced the index of each other, neither would ever be complete.
+ */
+function compareVersions(one: string | null, other: string): number {
+  return (one ?? '').localeCompare(other, 'en', { numeric: true });
 }
 
 /** @throws StoreNotReady if there is an index, and this user may not put it right; it lists the rights that are missing */
@@ -162,7 +170,7 @@ export interface IndexState {
 export async function beginWithState(client: PoolClient, begin: string): Promise<IndexState> {
   const results = (await client.query(`${begin}; ${SELECT_STATE}`)) as unknown as QueryResult[];
   const state = results.at(-1)?.rows[0] as IndexState & { version: string | null };
-  return { ...state, age: -compareVersions(state.version, INDEX_VERSION) };
+  return { ...state, age: compareVersions(state.version, INDEX_VERSION) };
 }
 
 const SELECT_STATE = `
