@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
+import type { StoreObserver } from '../../src/store/observer.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
 import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
@@ -25,6 +26,25 @@ describe('The search index in PostgreSQL', () => {
     }
     await using store = await openStoreAt(database.url);
     assert.equal((await store.search(QUERY, 10)).count, 0);
+  });
+
+  test('is built by one of several services that first search at the same time', async () => {
+    await using database = await createDatabase();
+    await using stores = new AsyncDisposableStack();
+    const failures: unknown[] = [];
+    const observer: StoreObserver = {
+      operation: () => () => {},
+      pool: () => {},
+      part: () => (cause) => cause !== undefined && failures.push(cause),
+    };
+    const opened = await Promise.all(Array.from({ length: 8 }, () => openStoreAt(database.url, observer)));
+    for (const store of opened) stores.use(store);
+    const pages = await Promise.all(opened.map((store) => store.search(QUERY, 10)));
+    assert.deepEqual(
+      pages.map(({ count }) => count),
+      opened.map(() => 0),
+    );
+    assert.deepEqual(failures, []);
   });
 
   for (const [what, change] of [

@@ -18,20 +18,23 @@ import { indexVersion } from '../index-version.ts';
  */
 const INDEX_VERSION = indexVersion(5);
 
-/** The schema of the books, and the version of the index. */
+/**
+ * The schema of the books, and the version of the index: all of one snapshot, unlike `to_regclass`, which already finds a table whose
+ * comment the snapshot does not have.
+ */
 const SELECT_TABLE = `
   select quote_ident(nspname) as schema, comment as version,
-    (to_regclass(name) is not null and comment is null) or exists (
+    (index.oid is not null and comment is null) or exists (
       select 1 from pg_proc
       where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc !~ 'book_(search_queue|changes)'
         and (comment is null or prorettype <> 'trigger'::regtype)
     ) as "isForeign"
-  from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    cross join lateral (select format('%I.book_search', nspname) as name) as named
+  from pg_class as books join pg_namespace on pg_namespace.oid = books.relnamespace
+    left join pg_class as index on index.relnamespace = pg_namespace.oid and index.relname = 'book_search'
     cross join lateral (
-      select substring(obj_description(to_regclass(name), 'pg_class') from '^schema \\d+, folding .*') as comment
+      select substring(obj_description(index.oid, 'pg_class') from '^schema \\d+, folding .*') as comment
     ) as described
-  where pg_class.oid = to_regclass('books')
+  where books.oid = to_regclass('books')
 `;
 
 interface Table {
