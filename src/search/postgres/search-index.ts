@@ -29,8 +29,6 @@ const POLL_MS = 1_000;
 
 /** The connection, a busy server or another transaction are the cause. */
 const TEMPORARY = /^(08|25006|40|53|57|XX)/;
-/** Another process has created the index at the same time. */
-const CREATED_MEANWHILE = /^(23505|42P07|42710|42723)/;
 
 /** Others apply changes, or create the indexes. */
 const LOCK_TIMEOUT = '55P03';
@@ -138,7 +136,6 @@ export class SearchIndex {
       this.#timer.callIn(POLL_MS);
     } catch (error) {
       this.#preparing = undefined;
-      if (CREATED_MEANWHILE.test(sqlState(error) ?? '')) throw new IndexBehind();
       throw isOfIndex(error) ? this.fail(error) : toStoreError(error);
     }
   }
