@@ -23,7 +23,8 @@ export interface BatchOptions<Item> {
 /** `isUndone` of batches that only read. */
 export const NOTHING_CHANGES = () => true;
 
-type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
+/** Runs a batch. @returns the results in the order of the items; one that is an error rejects the call of its item alone */
+export type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
 
 /** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
 const GATHERING_TURNS_MAX = 8;
@@ -46,10 +47,6 @@ export class BatchQueue<Item, Result> {
   #onIdle: (() => void) | undefined;
   #isClosed = false;
 
-  /**
-   * @param run runs one batch and returns the results in the order of the items. A result that is an error rejects its
-   *   call alone.
-   */
   constructor(run: Run<Item, Result>, options: BatchOptions<Item>) {
     this.#run = run;
     this.#options = options;

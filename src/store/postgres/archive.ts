@@ -6,12 +6,13 @@ import { IdsExhausted } from '../errors.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
-import { type CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
+import { nameConstraint } from './citus/citus-database.ts';
+import { CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
-import { type ColumnsRow, type Query, renderPage } from './pages.ts';
+import { type ColumnsRow, renderPage } from './pages.ts';
 import { retry } from './pool/pool.ts';
 import { expectRights, READING_RIGHTS } from './rights.ts';
 import * as schema from './schema.ts';
@@ -47,17 +48,15 @@ async function open(
 
 class PostgresArchive implements BookArchive {
   readonly #client: Client;
-  readonly #citus: Citus | undefined;
+  /** On Citus. */
   readonly #citusPages: CitusPages | undefined;
   #isInTransaction = false;
   /** Whether the transaction has inserted given ids; it locks ids then, until its end. */
   #hasGivenIds = false;
-  readonly #select: Query = (statement, values) => this.#query(statement.text, values);
 
   constructor(client: Client, citus: Citus | undefined) {
     this.#client = client;
-    this.#citus = citus;
-    this.#citusPages = citus?.pagesOf(this.#select);
+    this.#citusPages = citus && new CitusPages(({ text }, values) => this.#query(text, values));
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
@@ -138,7 +137,7 @@ class PostgresArchive implements BookArchive {
     try {
       return await operation();
     } catch (thrown) {
-      const error = this.#citus?.nameConstraint(thrown) ?? thrown;
+      const error = this.#citusPages ? nameConstraint(thrown) : thrown;
       throw violatedConstraint(error) === ID_CHECK ? new IdsExhausted() : toStoreError(error);
     }
   }

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import type { BookPage, UpdateFault } from '../../book/book-store.ts';
-import { type BatchOptions, BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
+import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type Run } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
@@ -68,7 +68,7 @@ class PostgresBookStore implements OpenStore {
     this.connection = { engine: 'postgres', server, canHaveTriggers: !citus };
     const queueOf = <Item, Result>(
       name: string,
-      run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
+      run: Run<Item, Result>,
       options: Partial<BatchOptions<Item>> = {},
     ) => {
       const distributed = citus?.batchesOf(name, run);

@@ -1,7 +1,5 @@
 import { StoreUnavailable } from '../../../book/book-store.ts';
-
-/** Runs a batch. @returns the results in the order of the items; one that is an error rejects the call of its item alone */
-export type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
+import type { Run } from '../../batch-queue.ts';
 
 /** Runs each item of a batch by itself, at the same time as the others. */
 export function runAlone<Item, Result>(run: Run<Item, Result>): Run<Item, Result> {

@@ -128,7 +128,7 @@ export class CitusDatabase extends Database {
   }
 }
 
-/** Citus names the constraint of a shard, such as `books_id_exact_102008`, and in the message only. */
+/** Adds the constraint that an error violates: Citus names that of a shard, such as `books_id_exact_102008`, and in the message only. */
 export function nameConstraint(error: unknown): unknown {
   if (!(error instanceof DatabaseError) || error.constraint !== undefined) return error;
   const [, constraint] = CONSTRAINT.exec(error.message) ?? [];

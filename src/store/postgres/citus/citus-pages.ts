@@ -10,10 +10,14 @@ const SELECT_WINDOW: Statement = {
   text: `select ${BOOK_COLUMNS} from books where id > $1 and id <= $2 and ${HAS_EXACT_ID} order by id limit $3`,
 };
 
-/** Reads pages of the list. */
+/**
+ * Reads pages of the list within a range of ids that contains a page, estimated by the last one: without it, every shard returns
+ * as many books as the page has.
+ */
 export class CitusPages {
   readonly #query: Query;
-  readonly #window = new Window();
+  /** The ids that are read for each book of a page: 2.6 where every second id has a book. */
+  #idsPerBook = 1.3;
 
   constructor(query: Query) {
     this.#query = query;
@@ -21,41 +25,22 @@ export class CitusPages {
 
   /** @returns a row of `SELECT_PAGE` */
   async read(after: number, limit: number): Promise<ColumnsRow> {
+    const start = Math.max(after, 0);
     const oneMore = limit + 1;
-    const found = await this.#window.read(Math.max(after, 0), oneMore, (end) =>
-      this.#query<Book>(SELECT_WINDOW, [after, end, oneMore]),
-    );
+    const readTo = (end: number) => this.#query<Book>(SELECT_WINDOW, [after, end, oneMore]);
+    const within = await readTo(start + Math.ceil(this.#idsPerBook * oneMore));
+    const found = within.length < oneMore ? await readTo(ID_MAX) : within;
+    const next = found.at(limit);
+    // Three tenths more than this page had, as random ids deviate from the average.
+    if (next) this.#idsPerBook = (1.3 * (next.id - start)) / oneMore;
     const books = found.slice(0, limit);
     return {
-      more: found.length > limit,
+      more: next !== undefined,
       last: books.at(-1)?.id ?? null,
       ids: idsOf(books),
       titles: books.map(({ title }) => title),
       authors: books.map(({ author }) => author),
       years: books.map(({ year }) => year),
     };
-  }
-}
-
-/**
- * A range of ids that contains a page, estimated by the last one: without it, every shard returns as many books as the
- * page has.
- */
-export class Window {
-  /** The ids that are read for each book of a page: 2.6 where every second id has a book. */
-  #idsPerBook = 1.3;
-
-  /** @param read reads the first books up to an id, at most `limit` */
-  async read<Row extends { readonly id: number }>(
-    start: number,
-    limit: number,
-    read: (end: number) => Promise<Row[]>,
-  ): Promise<Row[]> {
-    const within = await read(start + Math.ceil(this.#idsPerBook * limit));
-    const rows = within.length < limit ? await read(ID_MAX) : within;
-    const last = rows.at(-1);
-    // Three tenths more than the last page had, as random ids deviate from the average.
-    if (last && rows.length === limit) this.#idsPerBook = (1.3 * (last.id - start)) / limit;
-    return rows;
   }
 }

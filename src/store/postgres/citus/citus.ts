@@ -1,12 +1,10 @@
 import type { ClientBase } from 'pg';
-import type { BatchOptions } from '../../batch-queue.ts';
+import type { BatchOptions, Run } from '../../batch-queue.ts';
 import { isUnsupported } from '../errors.ts';
-import type { Query } from '../pages.ts';
 import type { Database } from '../pool/database.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
-import { type Run, runAlone, runTogether } from './batches.ts';
-import { CitusDatabase, nameConstraint } from './citus-database.ts';
-import { CitusPages } from './citus-pages.ts';
+import { runAlone, runTogether } from './batches.ts';
+import { CitusDatabase } from './citus-database.ts';
 import { Shards } from './shards.ts';
 
 /** Changes that run at a time: each takes a connection, and there are eight for single books. */
@@ -25,16 +23,6 @@ export class Citus {
   /** Some statements have another form, with the same parameters and rows. */
   openDatabase(pool: ConnectionPool): Database {
     return new CitusDatabase(pool, this.#shards);
-  }
-
-  /** Adds the constraint that an error violates, where only the message has it. */
-  nameConstraint(error: unknown): unknown {
-    return nameConstraint(error);
-  }
-
-  /** Pages of the list, for the rows of `SELECT_PAGE`. */
-  pagesOf(query: Query): CitusPages {
-    return new CitusPages(query);
   }
 
   /**
