@@ -13,7 +13,7 @@ import {
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 import { type Condition, Parameters } from './parameters.ts';
-import type { AccessPath, Match, Row, Snapshot } from './snapshot.ts';
+import type { AccessPath, IndexedSnapshot, Match, Row } from './snapshot.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
 
 /** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */
@@ -24,7 +24,7 @@ const COMPARED_MAX = 5_000;
 export class IndexedRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: IndexedSnapshot;
   readonly #paths: readonly AccessPath[];
   readonly #unselective: UnselectivePaths;
   readonly #match: Condition;
@@ -32,7 +32,7 @@ export class IndexedRun {
   constructor(
     query: BookQuery,
     needles: Needles | undefined,
-    snapshot: Snapshot,
+    snapshot: IndexedSnapshot,
     unselective: UnselectivePaths,
   ) {
     this.#query = query;

@@ -39,7 +39,7 @@ export class Searcher {
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
     return this.#snapshots.run(needsIndex, (snapshot) =>
       call(
-        snapshot.readBooks
+        'readBooks' in snapshot
           ? new ScanRun(query, needles, snapshot.readBooks)
           : new IndexedRun(query, needles, snapshot, this.#unselective),
         snapshot,

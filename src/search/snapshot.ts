@@ -15,17 +15,25 @@ export interface Snapshots {
 }
 
 /** The books of one moment: so a page has what matches, in its order, as it is returned. */
-export interface Snapshot {
+export type Snapshot = IndexedSnapshot | ScanSnapshot;
+
+interface Rendering {
+  /** Renders books as in {@link SearchPage}. */
+  render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
+}
+
+export interface IndexedSnapshot extends Rendering {
   /** The books as an item of `from`: the index, or for a list by id alone the books themselves. */
   readonly books: string;
   readonly dialect: Dialect;
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** Renders books as in {@link SearchPage}. */
-  render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
-  /** In a store that cannot have an index. */
-  readonly readBooks?: ReadBooks;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: BookQuery, needles: Needles): Promise<number | undefined>;
+}
+
+/** That of a store that cannot have an index. */
+export interface ScanSnapshot extends Rendering {
+  readonly readBooks: ReadBooks;
 }
 
 /** What statements look like. */

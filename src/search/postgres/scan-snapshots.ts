@@ -2,14 +2,12 @@ import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID, matchIds, TEXT_BYTES } from '../../store/postgres/sql.ts';
+import { BOOK_COLUMNS, HAS_EXACT_ID, matchIds } from '../../store/postgres/sql.ts';
 import type { BookPosition, BookQuery, SearchPage } from '../book-search.ts';
 import { afterCondition, fieldCondition, orderOf } from '../conditions.ts';
-import { COMPARED_LENGTH } from '../folding.ts';
 import { Parameters } from '../parameters.ts';
-import type { ReadBook, Row, Snapshot, Snapshots } from '../snapshot.ts';
-import { POSTGRES_DIALECT } from './index-dialect.ts';
-import { BEGIN } from './schema.ts';
+import type { ReadBook, ScanSnapshot, Snapshot, Snapshots } from '../snapshot.ts';
+import { BEGIN, COMPARED_COLUMNS } from './schema.ts';
 
 /** The most books that a statement reads: one on all servers of a distributed table costs as much as reading thousands. */
 const BOOKS_AT_ONCE = 5_000;
@@ -27,7 +25,7 @@ export class ScanSnapshots implements Snapshots {
       return await retry(() =>
         this.#pool.withConnection(async (client) => {
           await client.query(BEGIN);
-          const found = await search(new ScanSnapshot(client));
+          const found = await search(new PostgresScanSnapshot(client));
           await client.query('commit');
           return found;
         }),
@@ -42,30 +40,22 @@ export class ScanSnapshots implements Snapshots {
   }
 }
 
-class ScanSnapshot implements Snapshot {
-  readonly dialect = POSTGRES_DIALECT;
-  readonly books = POSTGRES_DIALECT.allBooks;
+class PostgresScanSnapshot implements ScanSnapshot {
   readonly #client: PoolClient;
 
   constructor(client: PoolClient) {
     this.#client = client;
   }
 
-  async rows(sql: string, { values }: Parameters): Promise<Row[]> {
-    return (await this.#client.query<Row>(sql, values)).rows;
-  }
-
   readonly readBooks = async (query: BookQuery, after: BookPosition | undefined) => {
     const parameters = new Parameters('$');
     const text = `
       select * from (
-        select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
-          ${exact('year')} as year, ${TEXT_BYTES} as bytes
-        from books where ${HAS_EXACT_ID}
+        select ${COMPARED_COLUMNS} from books where ${HAS_EXACT_ID}
       ) as books_to_scan
       where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
       order by ${orderOf(query)} limit ${BOOKS_AT_ONCE}`;
-    const books = (await this.rows(text, parameters)) as unknown as ReadBook[];
+    const { rows: books } = await this.#client.query<ReadBook>(text, parameters.values);
     return { books, isEnd: books.length < BOOKS_AT_ONCE };
   };
 

@@ -313,10 +313,13 @@ export const SELECT_RANGE = `
   ) as next
   order by next.id limit $3
 `;
+/** A book with the part of its texts that is compared, and the length of all. */
+export const COMPARED_COLUMNS = `
+  id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
+  ${exact('year')} as year, ${TEXT_BYTES} as bytes
+`;
 export const SELECT_BOOKS = `
-  select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
-    ${exact('year')} as year, ${TEXT_BYTES} as bytes
-  from books where id = any($1::bigint[]) and ${HAS_EXACT_ID}
+  select ${COMPARED_COLUMNS} from books where id = any($1::bigint[]) and ${HAS_EXACT_ID}
 `;
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
 /** Inserts an array of objects, which the server parses faster than an array for each column. */

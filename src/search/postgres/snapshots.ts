@@ -4,7 +4,7 @@ import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { RENDER } from '../../store/postgres/sql.ts';
 import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Row, Snapshot, Snapshots } from '../snapshot.ts';
+import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { POSTGRES_DIALECT } from './index-dialect.ts';
 import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
@@ -44,7 +44,7 @@ export class PostgresSnapshots implements Snapshots {
 }
 
 /** The snapshot of a transaction. */
-class PostgresSnapshot implements Snapshot {
+class PostgresSnapshot implements IndexedSnapshot {
   readonly books: string;
   readonly dialect = POSTGRES_DIALECT;
   readonly #client: PoolClient;

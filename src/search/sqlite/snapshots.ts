@@ -8,7 +8,7 @@ import type { BookQuery, SearchPage } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Row, Snapshot, Snapshots } from '../snapshot.ts';
+import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
 import { IndexReader } from './index-reader.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
@@ -52,7 +52,7 @@ export class SqliteSnapshots implements Snapshots {
 }
 
 /** The books of one moment, in the index or in the store. */
-class SqliteSnapshot implements Snapshot {
+class SqliteSnapshot implements IndexedSnapshot {
   readonly dialect = SQLITE_DIALECT;
   readonly books: string;
   readonly #renderStatement: string;
