@@ -3,8 +3,8 @@ import { StoreUnavailable } from '../book/book-store.ts';
 /** The longest time that a search waits for the index. */
 export const INDEX_WAITS_MS = 5_000;
 
-/** The index does not have all that a search must see. */
-export class IndexBehind extends Error {}
+/** The index is that of a newer version, or something else has its name. The reason is for the log; on SQLite for clients, too. */
+export class UnusableIndex extends StoreUnavailable {}
 
 /** The error of a search that has waited in vain. @param percent how much of the index is ready, if that is known */
 export function notPrepared(percent: number | undefined): StoreUnavailable {

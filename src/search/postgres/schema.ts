@@ -1,5 +1,4 @@
 import type { ClientBase, PoolClient, QueryResult } from 'pg';
-import { StoreUnavailable } from '../../book/book-store.ts';
 import { expectRights } from '../../store/postgres/rights.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
@@ -11,6 +10,7 @@ import {
 } from '../../store/postgres/triggers.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
+import { UnusableIndex } from '../index-wait.ts';
 
 /**
  * Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. Until
@@ -47,9 +47,6 @@ interface Table {
 interface Queryable {
   query(text: string, values: unknown[]): Promise<{ rows: object[] }>;
 }
-
-/** The index cannot be used: it is that of a newer version, or its names are taken. */
-export class UnusableIndex extends StoreUnavailable {}
 
 /**
  * Creates the index, or rebuilds it if it is older than this version, or if what records changes is not what this version creates.

@@ -6,7 +6,7 @@ import type { DegradablePart } from '../../store/observer.ts';
 import { causeOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
-import { IndexBehind, notUsable } from '../index-wait.ts';
+import { notUsable, UnusableIndex } from '../index-wait.ts';
 import { applyChanges } from './apply-changes.ts';
 import * as schema from './schema.ts';
 
@@ -32,6 +32,9 @@ const TEMPORARY = /^(08|25006|40|53|57|XX)/;
 
 /** Others apply changes, or create the indexes. */
 const LOCK_TIMEOUT = '55P03';
+
+/** The index does not have all that a search must see. */
+export class IndexBehind extends Error {}
 
 /** The search index of a database, which several processes update. */
 export class SearchIndex {
@@ -143,7 +146,7 @@ export class SearchIndex {
   /** Searches do not try the index for a time. @returns what they reject with */
   fail(error: unknown): StoreUnavailable {
     this.#part.report(causeOf(error));
-    this.#failure = error instanceof schema.UnusableIndex ? error.reason : sqlState(error);
+    this.#failure = error instanceof UnusableIndex ? error.reason : sqlState(error);
     this.#availability.disable();
     this.#preparing = undefined;
     return notUsable(this.#failure ?? 'unknown');
@@ -178,7 +181,7 @@ export class SearchIndex {
       this.#preparing = undefined;
       throw new IndexBehind();
     }
-    throw new schema.UnusableIndex('another version of the service has built the search index');
+    throw new UnusableIndex('another version of the service has built the search index');
   }
 
   #apply(): void {
@@ -227,5 +230,5 @@ export class SearchIndex {
 /** Whether the tables of the index, or the rights to create them, are the cause. */
 function isOfIndex(error: unknown): boolean {
   const state = sqlState(error);
-  return error instanceof schema.UnusableIndex || (state !== undefined && !TEMPORARY.test(state));
+  return error instanceof UnusableIndex || (state !== undefined && !TEMPORARY.test(state));
 }

@@ -3,10 +3,10 @@ import type { StoreConnection } from '../../store/engine.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
-import { INDEX_WAITS_MS, IndexBehind, notPrepared } from '../index-wait.ts';
+import { INDEX_WAITS_MS, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
 import { ScanSnapshots } from './scan-snapshots.ts';
-import { SearchIndex } from './search-index.ts';
+import { IndexBehind, SearchIndex } from './search-index.ts';
 import { PostgresSnapshots } from './snapshots.ts';
 
 const POOLS = {

@@ -1,19 +1,16 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { StoreUnavailable } from '../../book/book-store.ts';
 import { isNotOpened } from '../../store/sqlite/errors.ts';
 import { copyPermissions } from '../../store/sqlite/files/connection.ts';
 import { identityOf } from '../../store/sqlite/files/file-guard.ts';
+import { UnusableIndex } from '../index-wait.ts';
 
 /** In the header of the file: "bkSI" (sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x626b5349;
 
 /** SQLite blocks the thread for so long while another one has a lock. */
 const BLOCKING_MS = 10;
-
-/** The index cannot be used until an operator does something. The reason is for the log and for clients. */
-export class UnusableIndex extends StoreUnavailable {}
 
 /**
  * The file of the search index: it has the name of the store with `-search` behind it, so that all processes find the same one. A

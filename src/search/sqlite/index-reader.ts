@@ -4,7 +4,6 @@ import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../store/sq
 import { isBusy, isNotOpened } from '../../store/sqlite/errors.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
-import { IndexBehind } from '../index-wait.ts';
 import { IndexFile } from './index-file.ts';
 import { type IndexState, SELECT_STATE, VERSION } from './schema.ts';
 
@@ -12,7 +11,7 @@ import { type IndexState, SELECT_STATE, VERSION } from './schema.ts';
 const CACHE_KIB = 64 * 1_024;
 
 /** The index does not have the change `target`, or there is no log yet. */
-export class BehindTarget extends IndexBehind {
+export class BehindTarget extends Error {
   readonly target: LogPosition | undefined;
 
   constructor(target: LogPosition | undefined) {

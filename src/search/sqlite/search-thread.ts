@@ -2,8 +2,8 @@ import type { LogPosition } from '../../store/log-position.ts';
 import { openConnection } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';
+import { UnusableIndex } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
-import { UnusableIndex } from './index-file.ts';
 import { BehindTarget } from './index-reader.ts';
 import { IndexDamaged, SqliteSnapshots } from './snapshots.ts';
 
