@@ -107,18 +107,14 @@ async function selectSchema(client: ClientBase): Promise<Schema> {
   return schema;
 }
 
+/** If it throws, the pool closes the connection, and so the server rolls back. */
 async function transact<Result>(
   client: ClientBase,
   lock: string,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  try {
-    await client.query(`begin; set local lock_timeout = ${LOCK_MS}; ${END_IF_IDLE}; ${lock}`);
-    const result = await run();
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch(() => {});
-    throw error;
-  }
+  await client.query(`begin; set local lock_timeout = ${LOCK_MS}; ${END_IF_IDLE}; ${lock}`);
+  const result = await run();
+  await client.query('commit');
+  return result;
 }
