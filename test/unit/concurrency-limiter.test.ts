@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import { ConcurrencyLimiter } from '../../src/store/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../src/search/concurrency-limiter.ts';
 
 describe('A concurrency limiter', () => {
   test('limits concurrent calls, and runs the others in the order of arrival', async () => {
-    const limiter = new ConcurrencyLimiter('search', 2, undefined);
+    const limiter = new ConcurrencyLimiter(2, undefined);
     const calls = Array.from({ length: 4 }, () => new Call());
     const results = calls.map((call, index) => limiter.run(() => call.run(index)));
     assert.deepEqual(started(calls), [true, true, false, false]);
@@ -17,7 +17,7 @@ describe('A concurrency limiter', () => {
   });
 
   test('runs a short search before long ones, which are many calls', async () => {
-    const limiter = new ConcurrencyLimiter('search', 1, undefined);
+    const limiter = new ConcurrencyLimiter(1, undefined);
     const order: string[] = [];
     const searchOf = async (name: string, calls: number) => {
       for (let call = 0; call < calls; call++) await limiter.run(async () => order.push(name));
@@ -37,7 +37,7 @@ describe('A concurrency limiter', () => {
       pool: () => {},
       part: () => () => {},
     };
-    const limiter = new ConcurrencyLimiter('search', 1, observer);
+    const limiter = new ConcurrencyLimiter(1, observer);
     const [running, queued, next] = [new Call(), new Call(), new Call()];
     const [forRunning, forQueued] = [new AbortController(), new AbortController()];
     const results = [
@@ -64,7 +64,7 @@ describe('A concurrency limiter', () => {
   });
 
   test('runs the next call after one that fails', async () => {
-    const limiter = new ConcurrencyLimiter('search', 1, undefined);
+    const limiter = new ConcurrencyLimiter(1, undefined);
     const failing = limiter.run(() => Promise.reject(new Error('failed')));
     const other = limiter.run(async () => 'done');
     await assert.rejects(failing, /failed/);

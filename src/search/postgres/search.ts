@@ -1,8 +1,8 @@
-import { ConcurrencyLimiter } from '../../store/concurrency-limiter.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
+import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { INDEX_WAITS_MS, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
 import { ScanSnapshots } from './scan-snapshots.ts';
@@ -33,7 +33,7 @@ export class PostgresSearch implements BookSearch {
     this.#searcher = new Searcher(
       this.#index ? new PostgresSnapshots(searches, this.#index) : new ScanSnapshots(searches),
     );
-    this.#limiter = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
+    this.#limiter = new ConcurrencyLimiter(POOLS.searches.connectionsMax, observer);
     void this.#index?.follow();
   }
 

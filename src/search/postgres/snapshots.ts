@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { isUnsupported, toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
-import { RENDER } from '../../store/postgres/sql.ts';
+import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
 import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
 import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
@@ -59,8 +59,15 @@ class PostgresSnapshot implements IndexedSnapshot {
   }
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
-    const { rows } = await this.#client.query<Row>(RENDER.text, [ids]);
+    const { rows } = await this.#client.query<Row>(RENDER, [ids]);
     const [row] = rows;
     return { json: Buffer.from((row?.json as string | null | undefined) ?? ''), count: Number(row?.count) };
   }
 }
+
+/** Books by ids, in the order of the ids. */
+const RENDER = `
+  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
+  from unnest($1::bigint[]) with ordinality as given (id, position)
+    cross join lateral (select ${BOOK_COLUMNS} from books where books.id = given.id) as page
+`;

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { ConcurrencyLimiter } from '../../store/concurrency-limiter.ts';
 import type { StoreObserver } from '../../store/observer.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
+import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';
 import { IndexFollower } from './index-follower.ts';
 import type { SearchRequest, SearchResponse } from './search-thread.ts';
@@ -20,7 +20,7 @@ export class SqliteSearch implements BookSearch {
     this.#thread = new LazyThread(SEARCH_THREAD, path, 'search thread', observer);
     this.#index = new IndexFollower(path, observer);
     // While the thread runs one search, it has received the next one already.
-    this.#limiter = new ConcurrencyLimiter('search', 2, observer);
+    this.#limiter = new ConcurrencyLimiter(2, observer);
     if (existsSync(`${realpathSync(path)}-search`)) void this.#index.step();
   }
 

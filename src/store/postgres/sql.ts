@@ -217,15 +217,6 @@ export const SELECT_PAGE: BatchStatement = {
   one: pageOf('$1::bigint', '$2::bigint'),
 };
 
-/** Books by ids, in the order of the ids. */
-export const RENDER: Statement = {
-  text: `
-  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
-  from unnest($1::bigint[]) with ordinality as given (id, position)
-    cross join lateral (select ${BOOK_COLUMNS} from books where books.id = given.id) as page
-`,
-};
-
 /** The items of a batch, in the order of their ids: if batches of several processes change rows in it, they do not deadlock. */
 function given(arrays: string, columns: string): string {
   return `(select ${columns} from unnest(${arrays}) as item (${columns}) order by id) as given`;

@@ -1,15 +1,15 @@
-import type { OperationObserver, StoreObserver } from './observer.ts';
+import type { OperationObserver, StoreObserver } from '../store/observer.ts';
 
-/** Limits the number of concurrent calls; the others wait in a queue, first in, first out. */
+/** Limits the number of concurrent searches; the others wait in a queue, first in, first out. */
 export class ConcurrencyLimiter {
   readonly #runningMax: number;
   readonly #observe: OperationObserver | undefined;
   readonly #queue = new Set<() => Promise<void>>();
   #running = 0;
 
-  constructor(name: string, runningMax: number, observer: StoreObserver | undefined) {
+  constructor(runningMax: number, observer: StoreObserver | undefined) {
     this.#runningMax = runningMax;
-    this.#observe = observer?.operation(name, () => this.#queue.size);
+    this.#observe = observer?.operation('search', () => this.#queue.size);
   }
 
   /** @param signal rejects the call with its reason; a call that is already running counts until it ends */
