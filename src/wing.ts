@@ -2,7 +2,7 @@ import type { Core, Gauge } from './api/server.ts';
 import type { ServiceConfig } from './config/config.ts';
 import type { StoreConnection } from './store/engine.ts';
 import type { StoreObserver } from './store/observer.ts';
-import type { Verify } from './store/postgres/rights.ts';
+import type { Client } from './store/postgres/rights.ts';
 
 /** A part of the service that the core does not need. src/app.ts lists all wings. */
 export interface Wing {
@@ -11,7 +11,7 @@ export interface Wing {
    *
    * @throws StoreNotReady
    */
-  verify(client: Parameters<Verify>[0], config: ServiceConfig): Promise<void>;
+  verify(client: Client, config: ServiceConfig): Promise<void>;
   /**
    * Opens it on an open store.
    *

@@ -2,8 +2,11 @@ import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
 import { MIGRATIONS_TABLE } from '../schema-version.ts';
 
+/** A connection to a database. */
+export type Client = ClientBase;
+
 /** Verifies the rest of a start on the connection of it, without changing anything. @throws StoreNotReady */
-export type Verify = (client: ClientBase) => Promise<void>;
+export type Verify = (client: Client) => Promise<void>;
 
 /** What a part of the service needs to be allowed. */
 export interface Rights {
