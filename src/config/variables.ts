@@ -100,7 +100,7 @@ export const VARIABLES = {
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
-export type Values = {
+type Values = {
   readonly [Name in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Name]['parse']>;
 };
 

@@ -9,7 +9,7 @@ interface FieldTypes {
 /** The names of fields, in lower case, and their types. */
 type FieldSpec = Readonly<Record<string, keyof FieldTypes>>;
 
-export type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec]?: FieldTypes[Spec[Name]] };
+type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec]?: FieldTypes[Spec[Name]] };
 
 /**
  * Reads a JSON object (RFC 8259). Names match in any ASCII case, the last of several equal names wins, and unknown fields are

@@ -74,6 +74,6 @@ export function keyColumnOf({ sort }: Pick<BookQuery, 'sort'>): string {
   return isText(sort) ? `${sort}_key` : sort;
 }
 
-export function isText(sort: SortKey): sort is 'title' | 'author' {
+function isText(sort: SortKey): sort is 'title' | 'author' {
   return sort === 'title' || sort === 'author';
 }

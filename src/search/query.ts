@@ -55,7 +55,7 @@ export const listParameters = {
   },
 } as const satisfies Record<string, ParameterSchema>;
 
-export type Sort = SortKey | `-${SortKey}`;
+type Sort = SortKey | `-${SortKey}`;
 
 export interface ListRequest {
   readonly query: BookQuery;

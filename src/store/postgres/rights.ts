@@ -9,7 +9,7 @@ export type Client = ClientBase;
 export type Verify = (client: Client) => Promise<void>;
 
 /** What a part of the service needs to be allowed. */
-export interface Rights {
+interface Rights {
   /** Privileges on whole tables, if they are there. */
   readonly tables?: readonly string[];
   readonly privileges?: readonly string[];

@@ -12,7 +12,7 @@ const TRIGGERS = {
  *
  * @param schema the name of the schema as SQL
  */
-export function tablesOfBooks(schema: string): string {
+function tablesOfBooks(schema: string): string {
   return `(
     with recursive tables (oid) as (
       select to_regclass(${quoteLiteral(`${schema}.books`)})::oid
@@ -77,7 +77,7 @@ export function quoteLiteral(text: string): string {
 }
 
 /** What the service creates to see changes of the books; names without their schema. */
-export interface Definitions {
+interface Definitions {
   /** The beginning of the names of the triggers on the books and on these tables. */
   readonly prefix: string;
   /** With sequences. */
