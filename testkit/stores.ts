@@ -8,7 +8,7 @@ import type { BookArchive } from '../src/store/book-archive.ts';
 import type { Engine, OpenStore } from '../src/store/engine.ts';
 import { StoreNotReady } from '../src/store/errors.ts';
 import { loadEngine } from '../src/store/load-engine.ts';
-import type { StoreObserver } from '../src/store/observer.ts';
+import { NO_OBSERVER, NO_VERIFICATION } from './no-observer.ts';
 
 /** The engine of a `DB_URL`. */
 export function engineAt(dbUrl: string): Promise<Engine> {
@@ -19,8 +19,8 @@ export function engineAt(dbUrl: string): Promise<Engine> {
 export type SearchableStore = OpenStore & Pick<BookSearch, 'search' | 'count'>;
 
 /** Opens the store of a `DB_URL`, and the searches in it. */
-export async function openStoreAt(dbUrl: string, observer?: StoreObserver): Promise<SearchableStore> {
-  const store = await (await engineAt(dbUrl)).openStore(observer);
+export async function openStoreAt(dbUrl: string, observer = NO_OBSERVER): Promise<SearchableStore> {
+  const store = await (await engineAt(dbUrl)).openStore(observer, NO_VERIFICATION);
   const searches = await openSearch(store.connection, observer);
   const close = store[Symbol.asyncDispose].bind(store);
   return Object.assign(store, {

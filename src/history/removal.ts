@@ -21,7 +21,7 @@ export class Removal {
   constructor(
     removeSome: () => Promise<boolean>,
     causeOf: (error: unknown) => FailureCause,
-    observer: StoreObserver | undefined,
+    observer: StoreObserver,
   ) {
     this.#removeSome = removeSome;
     this.#causeOf = causeOf;

@@ -36,7 +36,7 @@ export const historyWing: Wing = {
 export async function openHistory(
   connection: StoreConnection,
   days: number | undefined,
-  observer?: StoreObserver,
+  observer: StoreObserver,
 ): Promise<BookHistory | undefined> {
   if (connection.engine === 'sqlite')
     return (await import('./sqlite/history.ts')).openHistory(connection.path, days, observer);

@@ -3,13 +3,13 @@ import type { OperationObserver, StoreObserver } from '../store/observer.ts';
 /** Limits the number of concurrent searches; the others wait in a queue, first in, first out. */
 export class ConcurrencyLimiter {
   readonly #runningMax: number;
-  readonly #observe: OperationObserver | undefined;
+  readonly #observe: OperationObserver;
   readonly #queue = new Set<() => Promise<void>>();
   #running = 0;
 
-  constructor(runningMax: number, observer: StoreObserver | undefined) {
+  constructor(runningMax: number, observer: StoreObserver) {
     this.#runningMax = runningMax;
-    this.#observe = observer?.operation('search', () => this.#queue.size);
+    this.#observe = observer.operation('search', () => this.#queue.size);
   }
 
   /** @param signal rejects the call with its reason; a call that is already running counts until it ends */
@@ -27,7 +27,7 @@ export class ConcurrencyLimiter {
         hasFailed = true;
         reject(error);
       }
-      this.#observe?.(1, performance.now() - startedMs, hasFailed);
+      this.#observe(1, performance.now() - startedMs, hasFailed);
       this.#running--;
       const [next] = this.#queue;
       void next?.();

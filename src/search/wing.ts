@@ -20,7 +20,7 @@ export const searchWing: Wing = {
 };
 
 /** Opens the searches in the books of an open store; dispose of them before the store. */
-export async function openSearch(connection: StoreConnection, observer?: StoreObserver): Promise<BookSearch> {
+export async function openSearch(connection: StoreConnection, observer: StoreObserver): Promise<BookSearch> {
   if (connection.engine === 'sqlite')
     return new (await import('./sqlite/search.ts')).SqliteSearch(connection.path, observer);
   const { PostgresSearch } = await import('./postgres/search.ts');

@@ -10,7 +10,7 @@ export interface BatchOptions<Item> {
    * other error, such as one of code that reads the results of a commit, a retry could store books twice.
    */
   readonly isUndone: (error: unknown) => boolean;
-  readonly observer?: StoreObserver | undefined;
+  readonly observer: StoreObserver;
   readonly batchItemsMax: number;
   /** Calls beyond this number are rejected. */
   readonly queueItemsMax: number;
@@ -39,7 +39,7 @@ const LONE_BATCHES_MIN = 16;
 export class BatchQueue<Item, Result> {
   readonly #run: Run<Item, Result>;
   readonly #options: BatchOptions<Item>;
-  readonly #observe: OperationObserver | undefined;
+  readonly #observe: OperationObserver;
   #queue: Call<Item, Result>[] = [];
   #isRunning = false;
   /** The number of batches since the last one of several calls. */
@@ -50,7 +50,7 @@ export class BatchQueue<Item, Result> {
   constructor(run: Run<Item, Result>, options: BatchOptions<Item>) {
     this.#run = run;
     this.#options = options;
-    this.#observe = options.observer?.operation(options.name, () => this.#queue.length);
+    this.#observe = options.observer.operation(options.name, () => this.#queue.length);
   }
 
   /** Adds an item to the next batch. @throws StoreUnavailable when the queue is full or closed; errors of the batch */
@@ -119,11 +119,11 @@ export class BatchQueue<Item, Result> {
     try {
       results = await this.#run(batch.map((call) => call.item));
     } catch (error) {
-      this.#observe?.(batch.length, performance.now() - startedMs, true);
+      this.#observe(batch.length, performance.now() - startedMs, true);
       this.#fail(batch, error);
       return;
     }
-    this.#observe?.(results.length, performance.now() - startedMs, false);
+    this.#observe(results.length, performance.now() - startedMs, false);
     for (const [index, result] of results.entries()) {
       const call = batch[index] as Call<Item, Result>;
       if (result instanceof Error) call.reject(result);

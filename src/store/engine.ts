@@ -26,9 +26,9 @@ export interface Engine {
    *
    * @param verify what wings need of a PostgreSQL database with triggers
    */
-  openStore(observer?: StoreObserver, verify?: Verify): Promise<OpenStore>;
+  openStore(observer: StoreObserver, verify: Verify): Promise<OpenStore>;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
-  inspect(verify?: Verify): Promise<string>;
+  inspect(verify: Verify): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */
   openArchive(): Promise<BookArchive>;
   /** Opens the store as an archive for reading, without changing it; rejects when there is none. */

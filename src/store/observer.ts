@@ -22,17 +22,17 @@ export type FailureCause = string | Error;
 
 /** A component that can fail while the rest of the store works. Each failure and each recovery is passed on once. */
 export class DegradablePart {
-  readonly #observe: ((cause: FailureCause | undefined) => void) | undefined;
+  readonly #observe: (cause: FailureCause | undefined) => void;
   #cause: FailureCause | undefined;
 
-  constructor(name: string, observer: StoreObserver | undefined) {
-    this.#observe = observer?.part(name);
+  constructor(name: string, observer: StoreObserver) {
+    this.#observe = observer.part(name);
   }
 
   /** Reports how the last attempt ended. @param cause undefined if it succeeded */
   report(cause: FailureCause | undefined): void {
     if (`${cause}` === `${this.#cause}`) return;
     this.#cause = cause;
-    this.#observe?.(cause);
+    this.#observe(cause);
   }
 }

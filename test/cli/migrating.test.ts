@@ -10,6 +10,7 @@ import { openHistory } from '../../src/history/wing.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
 import { readText } from '../project/files.ts';
@@ -198,7 +199,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
 /** Makes the service add all its tables, triggers and functions to a store. @param days of the history, unless it is off */
 async function useEverything(dbUrl: string, days: number | undefined): Promise<void> {
   await using store = await openStoreAt(dbUrl);
-  const history = await openHistory(store.connection, days);
+  const history = await openHistory(store.connection, days, NO_OBSERVER);
   const all = { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
   assert.equal((await store.search(all, 10)).count, 1);
   await history?.[Symbol.asyncDispose]();

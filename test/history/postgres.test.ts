@@ -11,6 +11,7 @@ import { StoreNotReady } from '../../src/store/errors.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { connect as connectTo } from '../../src/store/postgres/connection/connect.ts';
 import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase, createUser, startCluster } from '../../testkit/postgres.ts';
 import { addStandby } from '../../testkit/standby.ts';
 import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
@@ -46,7 +47,7 @@ function observe(): { observer: StoreObserver; failures: (FailureCause | undefin
 async function assertNotReady(url: string, reason: RegExp): Promise<void> {
   const connection = await connect(url);
   await assert.rejects(
-    openHistory(connection, 90),
+    openHistory(connection, 90, NO_OBSERVER),
     (error) => error instanceof StoreNotReady && reason.test(error.message),
   );
 }
@@ -376,7 +377,7 @@ async function connect(url: string): Promise<StoreConnection> {
 }
 
 async function openWithoutPreparing(url: string): Promise<BookHistory> {
-  const history = await openHistory(await connect(url), 90);
+  const history = await openHistory(await connect(url), 90, NO_OBSERVER);
   assert.ok(history);
   return history;
 }
@@ -413,7 +414,7 @@ describe('The history on PostgreSQL: preparation', () => {
     await database.query(`grant trigger on books to ${user.name}`);
     await assertNotReady(user.url, /this user may not create tables in the schema public/);
     await database.query(`grant create on schema public to ${user.name}`);
-    await using opened = await openHistory(await connect(user.url), 90);
+    await using opened = await openHistory(await connect(user.url), 90, NO_OBSERVER);
     await database.query(insert(1));
     assert.equal((await readAll(opened as BookHistory)).length, 1);
   });
@@ -425,18 +426,18 @@ describe('The history on PostgreSQL: preparation', () => {
     await database.query(`
       grant select, insert, update, delete, trigger on books to ${user.name};
       grant create on schema public to ${user.name}`);
-    await (await openHistory(await connect(user.url), 90))?.[Symbol.asyncDispose]();
-    await assert.rejects(openHistory(await connect(user.url), undefined), {
+    await (await openHistory(await connect(user.url), 90, NO_OBSERVER))?.[Symbol.asyncDispose]();
+    await assert.rejects(openHistory(await connect(user.url), undefined, NO_OBSERVER), {
       name: 'StoreNotReady',
       message: 'only the owner of the table books may drop its triggers, which turning the history off needs',
     });
     await database.query(insert(1));
     {
-      await using opened = await openHistory(await connect(user.url), 90);
+      await using opened = await openHistory(await connect(user.url), 90, NO_OBSERVER);
       assert.equal((await readAll(opened as BookHistory)).length, 1);
     }
     await database.query(`alter table books owner to ${user.name}`);
-    assert.equal(await openHistory(await connect(user.url), undefined), undefined);
+    assert.equal(await openHistory(await connect(user.url), undefined, NO_OBSERVER), undefined);
     assert.deepEqual(
       await database.query(
         "select tgname from pg_trigger where tgrelid = 'books'::regclass and tgname like '%history%'",
@@ -450,7 +451,7 @@ describe('The history on PostgreSQL: preparation', () => {
     await using store = await openStoreAt(database.url);
     await database.query(`create table book_history (book_id bigint, reader text)`);
     await assertNotReady(database.url, /book_history is not a table of this service/);
-    assert.equal(await openHistory(await connect(database.url), undefined), undefined);
+    assert.equal(await openHistory(await connect(database.url), undefined, NO_OBSERVER), undefined);
     assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
     const columns = `select attname from pg_attribute where attrelid = 'book_history'::regclass and attnum > 0`;
     assert.equal((await database.query(columns)).length, 2);

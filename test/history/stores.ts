@@ -10,6 +10,7 @@ import type {
 } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/wing.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
 export const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
@@ -22,7 +23,7 @@ export interface RecordedStore extends AsyncDisposable {
 /** Opens the store of a `DB_URL`, and its history, which is recorded. */
 export async function openWithHistory(
   dbUrl: string,
-  { days = 90, observer }: { readonly days?: number; readonly observer?: StoreObserver } = {},
+  { days = 90, observer = NO_OBSERVER }: { readonly days?: number; readonly observer?: StoreObserver } = {},
 ): Promise<RecordedStore> {
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await openStoreAt(dbUrl, observer));
@@ -35,7 +36,7 @@ export async function openWithHistory(
 /** Opens the store of a `DB_URL`, whose history is turned off. */
 export async function openWithoutHistory(dbUrl: string): Promise<SearchableStore> {
   const store = await openStoreAt(dbUrl);
-  await openHistory(store.connection, undefined);
+  await openHistory(store.connection, undefined, NO_OBSERVER);
   return store;
 }
 

@@ -6,6 +6,7 @@ import type { BatchQueue } from '../../src/store/batch-queue.ts';
 import { createWriteQueue, startWriteThread } from '../../src/store/sqlite/threads/write-queue.ts';
 import type { Write, WriteResult } from '../../src/store/sqlite/threads/write-thread.ts';
 import { createFolder } from '../../testkit/folder.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { query } from '../../testkit/sql.ts';
 import { listBooks, openStoreAt } from '../../testkit/stores.ts';
@@ -50,12 +51,15 @@ describe('A fault after the commit of a batch rejects its calls, and none is tri
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
     const thread = await startWriteThread(path);
-    const queue: BatchQueue<Write, WriteResult> = createWriteQueue({
-      async send(writes) {
-        await thread.send(writes);
-        throw FAULT;
+    const queue: BatchQueue<Write, WriteResult> = createWriteQueue(
+      {
+        async send(writes) {
+          await thread.send(writes);
+          throw FAULT;
+        },
       },
-    });
+      NO_OBSERVER,
+    );
     const calls = Array.from({ length: CALLS }, () => queue.add({ verb: 'create', fields }));
     const outcomes = await Promise.allSettled(calls);
     await thread.close();

@@ -16,6 +16,7 @@ import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { openConnection } from '../../src/store/sqlite/files/connection.ts';
 import { createFolder } from '../../testkit/folder.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
@@ -361,7 +362,7 @@ describe('The search index in SQLite', () => {
     for (const [round, days] of [90, undefined, 90, undefined, undefined].entries()) {
       await using store = await openStoreAt(`sqlite:${path}`);
       execute(path, `insert into books (title, author, year) values ('Theogony', '', 0)`);
-      await using _ = await openHistory(store.connection, days);
+      await using _ = await openHistory(store.connection, days, NO_OBSERVER);
       await store.create(ODYSSEY);
       assert.deepEqual(
         [await count(store, 'odyssey'), await count(store, 'theogony')],

@@ -1,4 +1,5 @@
 import { openStore } from '../../src/store/sqlite/book-store.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 
 // A separate process that gives up root privileges, opens the store and sends the outcome.
 const NOBODY_ID = 65_534;
@@ -12,7 +13,7 @@ process.disconnect?.();
 
 async function outcome(): Promise<string> {
   try {
-    await using _ = await openStore(path);
+    await using _ = await openStore(path, NO_OBSERVER);
     return 'opened';
   } catch (error) {
     return String(error);

@@ -3,9 +3,11 @@ import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { type BatchOptions, BatchQueue } from '../../src/store/batch-queue.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 
 const BOUNDS = {
   name: 'call',
+  observer: NO_OBSERVER,
   isUndone: (error: unknown) => error === defect,
   batchItemsMax: 100,
   queueItemsMax: 100,

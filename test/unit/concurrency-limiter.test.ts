@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { ConcurrencyLimiter } from '../../src/search/concurrency-limiter.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 
 describe('A concurrency limiter', () => {
   test('limits concurrent calls, and runs the others in the order of arrival', async () => {
-    const limiter = new ConcurrencyLimiter(2, undefined);
+    const limiter = new ConcurrencyLimiter(2, NO_OBSERVER);
     const calls = Array.from({ length: 4 }, () => new Call());
     const results = calls.map((call, index) => limiter.run(() => call.run(index)));
     assert.deepEqual(started(calls), [true, true, false, false]);
@@ -17,7 +18,7 @@ describe('A concurrency limiter', () => {
   });
 
   test('runs a short search before long ones, which are many calls', async () => {
-    const limiter = new ConcurrencyLimiter(1, undefined);
+    const limiter = new ConcurrencyLimiter(1, NO_OBSERVER);
     const order: string[] = [];
     const searchOf = async (name: string, calls: number) => {
       for (let call = 0; call < calls; call++) await limiter.run(async () => order.push(name));
@@ -64,7 +65,7 @@ describe('A concurrency limiter', () => {
   });
 
   test('runs the next call after one that fails', async () => {
-    const limiter = new ConcurrencyLimiter(1, undefined);
+    const limiter = new ConcurrencyLimiter(1, NO_OBSERVER);
     const failing = limiter.run(() => Promise.reject(new Error('failed')));
     const other = limiter.run(async () => 'done');
     await assert.rejects(failing, /failed/);

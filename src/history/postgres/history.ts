@@ -53,7 +53,7 @@ const POOLS = {
 export async function openHistory(
   { server, canHaveTriggers }: Extract<StoreConnection, { engine: 'postgres' }>,
   days: number | undefined,
-  observer?: StoreObserver,
+  observer: StoreObserver,
 ): Promise<BookHistory | undefined> {
   if (!canHaveTriggers) {
     if (days !== undefined) new DegradablePart('history', observer).report('no triggers');
@@ -101,7 +101,7 @@ class PostgresHistory implements BookHistory {
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
-  constructor(pool: ConnectionPool, writes: ConnectionPool, observer: StoreObserver | undefined) {
+  constructor(pool: ConnectionPool, writes: ConnectionPool, observer: StoreObserver) {
     this.#pool = pool;
     this.#writes = writes;
     const options = { ...BATCH_LIMITS, observer };

@@ -32,7 +32,7 @@ import type { Write, WriteResponse, Written } from './write-thread.ts';
 export async function openHistory(
   path: string,
   days: number | undefined,
-  observer?: StoreObserver,
+  observer: StoreObserver,
 ): Promise<BookHistory | undefined> {
   try {
     const database = await openWithoutCheckpoints(path);
@@ -65,7 +65,7 @@ class SqliteHistory implements BookHistory {
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
-  constructor(path: string, database: DatabaseSync, observer: StoreObserver | undefined) {
+  constructor(path: string, database: DatabaseSync, observer: StoreObserver) {
     this.lost = this.#lost.promise;
     this.#database = database;
     this.#reader = new LazyThread(READ_THREAD, path, 'history read thread', observer);

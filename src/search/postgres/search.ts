@@ -25,7 +25,7 @@ export class PostgresSearch implements BookSearch {
 
   constructor(
     { server, canHaveTriggers }: Extract<StoreConnection, { engine: 'postgres' }>,
-    observer: StoreObserver | undefined,
+    observer: StoreObserver,
   ) {
     const { searches, search_index: updates } = openPools(server, POOLS, observer);
     if (canHaveTriggers)

@@ -29,7 +29,7 @@ export class IndexFollower {
   failure: string | undefined;
 
   /** @param path the file of the books */
-  constructor(path: string, observer: StoreObserver | undefined) {
+  constructor(path: string, observer: StoreObserver) {
     this.#thread = new LazyThread(INDEX_THREAD, path, 'index thread', observer);
     this.#part = new DegradablePart('search index', observer);
   }

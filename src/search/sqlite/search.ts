@@ -16,7 +16,7 @@ export class SqliteSearch implements BookSearch {
   readonly #limiter: ConcurrencyLimiter;
 
   /** @param path the file of the books */
-  constructor(path: string, observer: StoreObserver | undefined) {
+  constructor(path: string, observer: StoreObserver) {
     this.#thread = new LazyThread(SEARCH_THREAD, path, 'search thread', observer);
     this.#index = new IndexFollower(path, observer);
     // While the thread runs one search, it has received the next one already.

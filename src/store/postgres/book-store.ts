@@ -29,14 +29,14 @@ import { matchIds, SELECT, SELECT_PAGE } from './sql.ts';
 
 export async function openStore(
   conninfo: Conninfo,
-  observer?: StoreObserver,
-  verify?: Verify,
+  observer: StoreObserver,
+  verify: Verify,
 ): Promise<OpenStore> {
   let citus: Citus | undefined;
   const prepare = async (connected: ClientBase) => {
     await retry(() => prepareSchema(connected));
     citus = await prepareCitus(connected);
-    if (!citus) await verify?.(connected);
+    if (!citus) await verify(connected);
   };
   const { server, client } = await connect(conninfo, prepare);
   await client.end();
@@ -64,7 +64,7 @@ class PostgresBookStore implements OpenStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(server: Server, citus: Citus | undefined, observer: StoreObserver | undefined) {
+  constructor(server: Server, citus: Citus | undefined, observer: StoreObserver) {
     this.connection = { engine: 'postgres', server, canHaveTriggers: !citus };
     const queueOf = <Item, Result>(
       name: string,

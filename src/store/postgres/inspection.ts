@@ -7,7 +7,7 @@ import { readState } from './migrations.ts';
 import { expectRights, STORE_RIGHTS, type Verify } from './rights.ts';
 import { expectBooks, expectUtf8 } from './schema.ts';
 
-export async function inspectStore(conninfo: Conninfo, verify?: Verify): Promise<string> {
+export async function inspectStore(conninfo: Conninfo, verify: Verify): Promise<string> {
   let description = '';
   const { client } = await connect(conninfo, async (connected) => {
     await connected.query('begin transaction read only');
@@ -18,13 +18,13 @@ export async function inspectStore(conninfo: Conninfo, verify?: Verify): Promise
 }
 
 /** Verifies what a start verifies before it changes anything. */
-async function describe(client: ClientBase, verify: Verify | undefined): Promise<string> {
+async function describe(client: ClientBase, verify: Verify): Promise<string> {
   await expectUtf8(client);
   await expectRights(client, STORE_RIGHTS);
   const { relations } = await readState(client);
   if (!relations.has('books')) return 'the PostgreSQL database has no table books yet; it will be created';
   await expectBooks(client);
-  if (!(await findCitus(client))) await verify?.(client);
+  if (!(await findCitus(client))) await verify(client);
   return [
     `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
     ...describeMarked(await countMarked(client)),

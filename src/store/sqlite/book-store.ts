@@ -15,7 +15,7 @@ import { createWriteQueue, startWriteThread, type WriteThread } from './threads/
 import type { Write, WriteResult } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
-export async function openStore(path: string, observer?: StoreObserver): Promise<OpenStore> {
+export async function openStore(path: string, observer: StoreObserver): Promise<OpenStore> {
   const writer = await startWriteThread(path);
   try {
     const finder = await openConnection(path);
@@ -40,7 +40,7 @@ class SqliteBookStore implements OpenStore {
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<PageRequest, BookPage>;
 
-  constructor(path: string, writer: WriteThread, finder: DatabaseSync, observer: StoreObserver | undefined) {
+  constructor(path: string, writer: WriteThread, finder: DatabaseSync, observer: StoreObserver) {
     this.connection = { engine: 'sqlite', path };
     // After a failure of the thread, nobody knows what it has committed.
     this.lost = writer.failed;

@@ -26,11 +26,11 @@ export const POOLS = {
 export function openPools<Name extends string>(
   server: Server,
   limits: Readonly<Record<Name, PoolLimits>>,
-  observer: StoreObserver | undefined,
+  observer: StoreObserver,
 ): Readonly<Record<Name, ConnectionPool>> {
   const open = ([name, limit]: [string, PoolLimits]) => {
     const pool = new ConnectionPool(server, limit);
-    observer?.pool(name, () => pool.state);
+    observer.pool(name, () => pool.state);
     return [name, pool];
   };
   return Object.fromEntries(Object.entries<PoolLimits>(limits).map(open)) as Record<Name, ConnectionPool>;

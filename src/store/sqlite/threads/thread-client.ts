@@ -76,7 +76,7 @@ export class LazyThread<Request, Response> {
   #thread: Promise<ThreadClient<Request, Response>> | undefined;
   #isClosed = false;
 
-  constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
+  constructor(module: URL, path: string, name: string, observer: StoreObserver) {
     this.#part = new DegradablePart(name, observer);
     this.#module = module;
     this.#path = path;

@@ -25,7 +25,7 @@ export async function startWriteThread(path: string): Promise<WriteThread> {
 /** The queue of the writes of a process. */
 export function createWriteQueue(
   writer: Pick<WriteThread, 'send'>,
-  observer?: StoreObserver,
+  observer: StoreObserver,
 ): BatchQueue<Write, WriteResult> {
   const perform = async (writes: readonly Write[]) => {
     const results = await writer.send(writes);
