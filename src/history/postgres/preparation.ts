@@ -22,7 +22,7 @@ interface Schema {
 
 const FOREIGN_TABLES = Object.entries(LOG_COLUMNS).map(
   ([table, columns]) => `
-      when to_regclass(schema || '.${table}') is not null and not array['${columns.join("', '")}'] <@ array(
+      when exists (select from pg_class where oid = to_regclass(schema || '.${table}')) and not array['${columns.join("', '")}'] <@ array(
         select attname::text from pg_attribute
         where attrelid = to_regclass(schema || '.${table}') and attnum > 0 and not attisdropped
       ) then '${table}'`,
