@@ -183,5 +183,5 @@ test('bookkeeping restore-book stores a deleted book again', async () => {
   await service.fetch('DELETE', '/book/1');
   const { code, stdout } = await restore('1');
   assert.deepEqual([code, JSON.parse(stdout)], [0, { id: 1, title: 'one', author: '', year: 0 }]);
-  assert.match((await restore('2')).stderr, /the deletion of a book 2 is not known/);
+  assert.match((await restore('2')).stderr, /no deletion of book 2 is known/);
 });
