@@ -19,7 +19,7 @@ export function prepareSchema(database: DatabaseSync): void {
 }
 
 /** Whether the service created the table of books; its constraints then keep the rows valid. */
-function hasOwnTable(database: DatabaseSync): boolean {
+export function hasOwnTable(database: DatabaseSync): boolean {
   return database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get() !== undefined;
 }
 
