@@ -1,4 +1,5 @@
-import { Counter, Histogram, type Registry } from '@prometheus-io/client';
+import { Counter, type Registry } from '@prometheus-io/client';
+import { SeriesHistogram } from './series-histogram.ts';
 
 /** Upper bounds in seconds. */
 const DURATION_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -12,11 +13,18 @@ const FAILURES = [500, 503];
 /** Likewise for malformed, slow or long headers, and for connections beyond the limit. */
 const REJECTIONS = [400, 408, 431, 503];
 
+/** The responses of a route and a method. */
+interface Responses {
+  /** Their number, by status. */
+  readonly counts: Map<number, number>;
+  readonly observeSeconds: (seconds: number) => void;
+}
+
 export class RequestMetrics {
-  readonly #durations: Histogram<'route' | 'method'>;
+  readonly #durations: SeriesHistogram;
   readonly #rejections: Counter<'status'>;
-  /** The number of responses by route, method and status. The counter of the library, which makes a key of these, would cost 1 µs each. */
-  readonly #responses = new Map<string, Map<string, Map<number, number>>>();
+  /** By route and method. The counter of the library, which makes a key of these and the status, would cost 1 µs each. */
+  readonly #responses = new Map<string, Map<string, Responses>>();
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -29,11 +37,11 @@ export class RequestMetrics {
       collect() {
         this.reset();
         for (const [route, methods] of responses)
-          for (const [method, statuses] of methods)
-            for (const [status, count] of statuses) this.inc({ route, method, status }, count);
+          for (const [method, { counts }] of methods)
+            for (const [status, count] of counts) this.inc({ route, method, status }, count);
       },
     });
-    this.#durations = new Histogram({
+    this.#durations = new SeriesHistogram({
       name: 'bookkeeping_http_request_duration_seconds',
       help: 'Time from the headers of a request to the end of its response.',
       labelNames: ['route', 'method'],
@@ -52,16 +60,20 @@ export class RequestMetrics {
   /** @param route the pattern of the router; undefined for an unknown path */
   responded(route = OTHER, anyMethod: string, status: number, ms: number): void {
     const method = METHODS.has(anyMethod) ? anyMethod : OTHER;
-    this.#durations.observe({ route, method }, ms / 1_000);
-    const counts = this.#responses.get(route)?.get(method) ?? this.#addRoute(route, method, status);
+    const { counts, observeSeconds } =
+      this.#responses.get(route)?.get(method) ?? this.#addRoute(route, method, status);
     counts.set(status, (counts.get(status) ?? 0) + 1);
+    observeSeconds(ms / 1_000);
   }
 
-  #addRoute(route: string, method: string, status: number): Map<number, number> {
-    const counts = new Map([status, ...FAILURES].map((counted) => [counted, 0]));
-    const methods = this.#responses.get(route) ?? new Map<string, Map<number, number>>();
-    this.#responses.set(route, methods.set(method, counts));
-    return counts;
+  #addRoute(route: string, method: string, status: number): Responses {
+    const responses: Responses = {
+      counts: new Map([status, ...FAILURES].map((counted) => [counted, 0])),
+      observeSeconds: this.#durations.series({ route, method }),
+    };
+    const methods = this.#responses.get(route) ?? new Map<string, Responses>();
+    this.#responses.set(route, methods.set(method, responses));
+    return responses;
   }
 
   /** Counts a rejection on a connection, before there is a request. */

@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client';
+import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 import type { OperationObserver, PoolState } from '../store/observer.ts';
+import { SeriesHistogram } from './series-histogram.ts';
 
 /** In seconds: from a read of one book in SQLite to the timeout of PostgreSQL. */
 const DURATION_BOUNDS = [
@@ -11,8 +12,8 @@ const OPERATION_LABELS = ['engine', 'operation'] as const;
 
 export class StoreMetrics {
   readonly #engine: string;
-  readonly #durations: Histogram<(typeof OPERATION_LABELS)[number]>;
-  readonly #sizes: Histogram<(typeof OPERATION_LABELS)[number]>;
+  readonly #durations: SeriesHistogram;
+  readonly #sizes: SeriesHistogram;
   readonly #failures: Counter<(typeof OPERATION_LABELS)[number]>;
   readonly #parts: Gauge<'engine' | 'part'>;
   readonly #waiting: (readonly [operation: string, count: () => number])[] = [];
@@ -23,14 +24,14 @@ export class StoreMetrics {
     const waiting = this.#waiting;
     const pools = this.#pools;
     const registers = [registry];
-    this.#durations = new Histogram({
+    this.#durations = new SeriesHistogram({
       name: 'bookkeeping_store_batch_duration_seconds',
       help: 'Duration of batches of concurrent calls to the store.',
       labelNames: OPERATION_LABELS,
       buckets: DURATION_BOUNDS,
       registers,
     });
-    this.#sizes = new Histogram({
+    this.#sizes = new SeriesHistogram({
       name: 'bookkeeping_store_batch_calls',
       help: 'Number of calls in a batch.',
       labelNames: OPERATION_LABELS,
@@ -85,12 +86,12 @@ export class StoreMetrics {
   operation(name: string, waiting: () => number): OperationObserver {
     const labels = { engine: this.#engine, operation: name };
     this.#waiting.push([name, waiting]);
-    this.#durations.zero(labels);
-    this.#sizes.zero(labels);
+    const observeSeconds = this.#durations.series(labels);
+    const observeCalls = this.#sizes.series(labels);
     this.#failures.inc(labels, 0);
     return (calls, ms, hasFailed) => {
-      this.#durations.observe(labels, ms / 1_000);
-      this.#sizes.observe(labels, calls);
+      observeSeconds(ms / 1_000);
+      observeCalls(calls);
       if (hasFailed) this.#failures.inc(labels);
     };
   }
