@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
 import { type BookPage, StoreUnavailable } from '../../src/book/book-store.ts';
 import { runAlone, runTogether } from '../../src/store/postgres/citus/batches.ts';
+import { Citus } from '../../src/store/postgres/citus/citus.ts';
 import { CitusDatabase } from '../../src/store/postgres/citus/citus-database.ts';
 import { hashOf, Shards } from '../../src/store/postgres/citus/shards.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
@@ -76,6 +77,14 @@ describe('The shards of Citus', () => {
       }
     }
   });
+});
+
+test('On Citus, a few finds run by themselves, and many together', async () => {
+  const batches: string[] = [];
+  const finds = new Citus(new Shards([0])).batchesOf('find', runOf({}, batches));
+  await finds?.run(['a', 'b']);
+  await finds?.run(Array.from({ length: 17 }, () => 'c'));
+  assert.deepEqual(batches, ['a', 'b', 'c'.repeat(17)]);
 });
 
 describe('While a worker of Citus is unavailable', () => {
