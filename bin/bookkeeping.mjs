@@ -16,9 +16,9 @@ const main = new URL(isClone ? '../src/main.ts' : '../dist/main.js', import.meta
 const compileCache = `${root}node_modules/.cache/compiled`;
 
 const isMcp = process.argv[2] === 'mcp';
-const isInstalled = isMcp
-  ? existsSync(`${root}node_modules/@modelcontextprotocol/server`)
-  : changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json');
+const isInstalled =
+  changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json') &&
+  (!isMcp || existsSync(`${root}node_modules/@modelcontextprotocol/server`));
 if (isClone && !isInstalled) install(...(isMcp ? ['--with-mcp'] : []));
 const node = findNode();
 if (node === process.execPath) {
