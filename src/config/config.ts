@@ -2,7 +2,15 @@ import { FIXED_LIMITS, type HttpLimits } from '../http/limits.ts';
 import type { LogLevel } from '../log/log-level.ts';
 import { Secret } from '../secret.ts';
 import type { StoreAddress } from '../store/address.ts';
-import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } from './env-file.ts';
+import {
+  ENV_FILE,
+  generateMissing,
+  hasAll,
+  readEnvFile,
+  SECRET_NAMES,
+  type Variables,
+  withoutEmpty,
+} from './env-file.ts';
 import { parseVariables } from './variables.ts';
 
 export interface ServiceConfig {
@@ -52,40 +60,66 @@ export interface LoadedConfiguration {
  * @throws ConfigError with all errors at once
  */
 export function loadConfig(): LoadedConfiguration {
-  const known = loadVariables();
+  const { variables: known, warnings } = loadVariables();
   const environment = withoutEmpty(process.env);
-  try {
+  const load = (variables: Variables, generated: readonly string[]): LoadedConfiguration => {
+    const read = readConfig(variables);
     const passwordIn = environment.AUTH_PASSWORD === undefined ? 'file' : 'environment';
-    if (known.NODE_ENV === 'production') return { ...readConfig(known), generated: [], passwordIn };
-    // Fails before anything is written.
-    readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
+    return { ...read, generated, passwordIn, warnings: [...warnings, ...read.warnings] };
+  };
+  if (known.NODE_ENV === 'production' || hasAll(known, SECRET_NAMES)) return load(known, []);
+  // Fails before anything is written.
+  readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
+  try {
     const { variables, generated } = generateMissing(environment);
-    return { ...readConfig(variables), generated, passwordIn };
+    return load(variables, generated);
   } catch (error) {
-    throw toConfigError(error);
+    throw toConfigError(error, SECRET_NAMES);
   }
 }
 
-/** The variables of the environment and `.env`; nothing is generated. @throws ConfigError when `.env` cannot be read */
-export function loadVariables(): Variables {
+interface LoadedVariables {
+  readonly variables: Variables;
+  /** That `.env` is not used, and why. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The variables of the environment and `.env`; nothing is generated. If `.env` cannot be read, those of the environment.
+ *
+ * @param needed the names without which the environment is not enough
+ * @throws ConfigError when a line of `.env` is unclear; or when it cannot be read, and the environment lacks a needed variable
+ */
+export function loadVariables(needed: readonly string[] = SECRET_NAMES): LoadedVariables {
+  const environment = withoutEmpty(process.env);
   try {
-    return { ...readEnvFile(), ...withoutEmpty(process.env) };
+    return { variables: { ...readEnvFile(), ...environment }, warnings: [] };
   } catch (error) {
-    throw toConfigError(error);
+    const reason = fileErrorOf(error);
+    if (!reason || !hasAll(environment, needed)) throw toConfigError(error, needed);
+    const warning = `the file ${ENV_FILE} cannot be read (${reason}); it is not used, as the environment has ${needed.join(' and ')}`;
+    return { variables: environment, warnings: [warning] };
   }
 }
 
 /** The store of the configuration, for commands that need nothing else. @throws ConfigError */
 export function loadStoreAddress(): StoreAddress {
-  const { DB_URL = '' } = loadVariables();
+  const { DB_URL = '' } = loadVariables(['DB_URL']).variables;
   return readConfig({ DB_URL, SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused' }).config.store;
 }
 
-function toConfigError(error: unknown): unknown {
+/** The code of an error of the file system; undefined for any other. */
+function fileErrorOf(error: unknown): string | undefined {
+  if (error instanceof SyntaxError || !(error instanceof Error && 'code' in error)) return undefined;
+  return error.code === 'EISDIR' ? 'EISDIR, a folder' : String(error.code);
+}
+
+function toConfigError(error: unknown, needed: readonly string[]): unknown {
   if (error instanceof SyntaxError) return new ConfigError(error.message);
-  if (error instanceof ConfigError || !(error instanceof Error && 'code' in error)) return error;
+  const reason = fileErrorOf(error);
+  if (!reason) return error;
   return new ConfigError(
-    `the file ${ENV_FILE} cannot be read or written (${String(error.code)}): set SECRET_TOKEN and AUTH_PASSWORD`,
+    `the file ${ENV_FILE} cannot be read or written (${reason}): set ${needed.join(' and ')} in the environment`,
   );
 }
 

@@ -1,63 +1,98 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 
 /** In the working directory; generated values are kept here. */
 export const ENV_FILE = '.env';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** The non-empty variables in the file, if there is one. @throws SyntaxError with the line of each malformed assignment */
+/** The non-empty variables in the file, if there is one. @throws SyntaxError with the number of each unclear line, and no value */
 export function readEnvFile(): Variables {
-  // parseEnv counts a byte-order mark as part of a name, and takes the next line as the value after `NAME= `.
-  const text = readText()
-    .replace(/^\uFEFF/, '')
-    .replaceAll(/[^\S\n]+$/gm, '');
-  requireAssignments(text);
-  return withoutEmpty(parseEnv(text));
+  return withoutEmpty(parseEnvFile(readBytes()));
 }
 
-/** An assignment, whose quoted value may span lines; or a comment or an empty line. */
-const STATEMENT = /[ \t]*(?:(?:export +)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*|#.*)?(?:\n|$)/y;
-
-/** parseEnv ignores malformed lines, and the service would run with defaults. */
-function requireAssignments(text: string): void {
+/**
+ * Reads assignments and comments. `parseEnv` of Node cuts a value at each `#` and ignores malformed lines. A line ends the start if
+ * Docker, Compose or systemd read it as another value, except for the few forms in docs/configuration.md. Of the same name, the
+ * last line counts, as there.
+ *
+ * @throws SyntaxError
+ */
+export function parseEnvFile(bytes: Buffer): Variables {
+  const variables: Record<string, string> = {};
   const errors: string[] = [];
-  for (let index = 0; index < text.length; ) {
-    STATEMENT.lastIndex = index;
-    if (STATEMENT.test(text)) {
-      index = STATEMENT.lastIndex;
-    } else {
-      const line = text.slice(0, index).split('\n').length;
-      errors.push(`${ENV_FILE}, line ${line}: must be an assignment such as PORT=8080`);
-      index = `${text}\n`.indexOf('\n', index) + 1;
-    }
+  // In Latin-1, each byte is a character: the lines can be decoded one by one.
+  const lines = bytes.toString('latin1').replace(UTF8_MARK, '').split('\n');
+  for (const [index, line] of lines.entries()) {
+    const read = parseLine(Buffer.from(line.replace(/\r$/, ''), 'latin1'));
+    if (typeof read === 'string') errors.push(`${ENV_FILE}, line ${index + 1}: ${read}`);
+    else if (read) variables[read.name] = read.value;
+    if (read === NOT_UTF8) break;
   }
   if (errors.length > 0) throw new SyntaxError(errors.join('; '));
+  return variables;
+}
+
+/** The bytes of U+FEFF. */
+const UTF8_MARK = /^\xef\xbb\xbf/;
+
+const ASSIGNMENT = /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=([ \t]*)(.*)$/s;
+const COMMENT = /^[ \t]*(?:#.*)?$/s;
+/** In single quotes everything is literal, but Compose takes a backslash before the end as part of the value. */
+const SINGLE_QUOTED = /^'([^']*)(?<!\\)'(?:[ \t]+#.*|[ \t]*)$/s;
+const DOUBLE_QUOTED = /^"([^"]*)"(?:[ \t]+#.*|[ \t]*)$/s;
+/** What Compose replaces by the value of a variable, or by `$`. */
+const INTERPOLATION = /\$[a-z_{$]/i;
+const NOT_UTF8 = 'is not UTF-8';
+
+/** @returns undefined for a comment or an empty line; what is wrong with an unclear one */
+function parseLine(bytes: Buffer): { readonly name: string; readonly value: string } | string | undefined {
+  if (!isUtf8(bytes)) return NOT_UTF8;
+  const line = bytes.toString();
+  if (/(?!\t)\p{Cc}/u.test(line)) return 'has a control character';
+  // systemd continues the line, before version 254 a comment, too.
+  if (line.endsWith('\\')) return 'ends with a backslash';
+  if (COMMENT.test(line)) return undefined;
+  const [, name, blanks, text = ''] = ASSIGNMENT.exec(line) ?? [];
+  if (name === undefined) return 'must be an assignment such as PORT=8080';
+  const [, literal] = SINGLE_QUOTED.exec(text) ?? [];
+  if (literal !== undefined) return { name, value: literal };
+  const [, quoted] = DOUBLE_QUOTED.exec(text) ?? [];
+  if (quoted === undefined && /^['"`]/.test(text)) return 'single or double quotes must enclose the value';
+  if (blanks && text.startsWith('#')) return 'the value must have quotes, or the comment a line of its own';
+  const value = quoted ?? text.replace(/ +#.*$/s, '').replace(/[ \t]+$/, '');
+  if (value.includes('\\')) return 'a value with a backslash must be in single quotes';
+  if (INTERPOLATION.test(value)) return 'a value with $ before a letter, _, { or $ must be in single quotes';
+  if (quoted === undefined && (value !== value.trim() || value.includes('\t#')))
+    return 'a value with a tab before #, or a special blank at an end, must be in quotes';
+  return { name, value };
 }
 
 /** Generates missing secrets in the file, once for concurrent processes. @throws Error when it cannot be read or written */
 export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
   const known = () => ({ ...readEnvFile(), ...environment });
   const before = known();
-  if (!lacksSecret(before)) return { variables: before, generated: [] };
+  if (hasAll(before, SECRET_NAMES)) return { variables: before, generated: [] };
   return withLock(() => {
     const variables = known();
-    if (!lacksSecret(variables)) return { variables, generated: [] };
+    if (hasAll(variables, SECRET_NAMES)) return { variables, generated: [] };
     const values = {
       SECRET_TOKEN: randomBytes(48).toString('base64url'),
       AUTH_USERNAME: 'admin',
       AUTH_PASSWORD: randomBytes(18).toString('base64url'),
     };
     const missing = Object.entries(values).filter(([name]) => variables[name] === undefined);
-    append(missing.map(([name, value]) => `${name}=${value}\n`));
+    append(missing.map(([name, value]) => `${name}=${value}`));
     return { variables: { ...values, ...variables }, generated: missing.map(([name]) => name) };
   });
 }
 
-/** The username has a default. */
-function lacksSecret({ SECRET_TOKEN, AUTH_PASSWORD }: Variables): boolean {
-  return SECRET_TOKEN === undefined || AUTH_PASSWORD === undefined;
+/** Without them, the service does not start; the username has a default. */
+export const SECRET_NAMES = ['SECRET_TOKEN', 'AUTH_PASSWORD'] as const;
+
+export function hasAll(variables: Variables, names: readonly string[]): boolean {
+  return names.every((name) => variables[name] !== undefined);
 }
 
 export function withoutEmpty(variables: Readonly<Record<string, string | undefined>>): Variables {
@@ -66,15 +101,19 @@ export function withoutEmpty(variables: Readonly<Record<string, string | undefin
   );
 }
 
-function append(lines: string[]): void {
-  const text = readText().trimEnd();
+/** Appends lines, with the line endings of the file. */
+function append(lines: readonly string[]): void {
+  const text = readBytes().toString();
+  const newline = text.includes('\r\n') ? '\r\n' : '\n';
+  const separator = text === '' || text.endsWith('\n') ? '' : newline;
   const temporaryFile = `${ENV_FILE}.${randomBytes(4).toString('hex')}.draft`;
-  writeFileSync(temporaryFile, `${text && `${text}\n`}${lines.join('')}`, { mode: 0o600, flag: 'wx' });
+  const content = `${text}${separator}${lines.map((line) => `${line}${newline}`).join('')}`;
+  writeFileSync(temporaryFile, content, { mode: 0o600, flag: 'wx' });
   renameSync(temporaryFile, ENV_FILE);
 }
 
-function readText(): string {
-  return statSync(ENV_FILE, { throwIfNoEntry: false }) ? readFileSync(ENV_FILE, 'utf8') : '';
+function readBytes(): Buffer {
+  return statSync(ENV_FILE, { throwIfNoEntry: false }) ? readFileSync(ENV_FILE) : Buffer.of();
 }
 
 const LOCK = `${ENV_FILE}.lock`;

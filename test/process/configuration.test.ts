@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { runCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import {
   createBook,
@@ -108,6 +109,45 @@ describe('The environment', { concurrency: 2 }, () => {
     assert.equal((await signIn(service, 'admin', 'hunter2')).status, 200);
     assert.deepEqual(await readdir(folder.path), ['data']);
     assert.equal((await service.stop()).complaints, '');
+  });
+
+  test('with all secrets makes an .env unnecessary that cannot be read, which is reported', async () => {
+    await using folder = await createFolder();
+    await mkdir(join(folder.path, '.env'));
+    const warning =
+      'the file .env cannot be read (EISDIR, a folder); it is not used, as the environment has SECRET_TOKEN and AUTH_PASSWORD';
+    for (const NODE_ENV of ['production', '']) {
+      const variables = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', NODE_ENV };
+      await using service = await startService(folder.path, variables);
+      assert.equal((await signIn(service, 'admin', 'hunter2')).status, 200);
+      assert.equal((await service.stop()).complaints, `bookkeeping: warning: ${warning}\n`);
+      const { stdout, code } = await runCommand(['check'], { folder: folder.path, variables });
+      assert.deepEqual([code, stdout.split('\n')[0]], [0, `configuration: ok; ${warning}`]);
+    }
+    const { code, stderr } = await runCommand(['export', '-'], { folder: folder.path, variables: {} });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /\.env cannot be read or written \(EISDIR, a folder\): set DB_URL in the environment$/m,
+    );
+    const DB_URL = 'sqlite:data/books.db';
+    const exported = await runCommand(['export', '-', '--format', 'json'], {
+      folder: folder.path,
+      variables: { DB_URL },
+    });
+    assert.deepEqual([exported.code, exported.stderr, JSON.parse(exported.stdout)], [0, '', []]);
+  });
+
+  test('of a password with # in .env signs in with all of it', async () => {
+    await using folder = await createFolder();
+    const text = 'AUTH_PASSWORD=p@ss#word';
+    await writeFile(join(folder.path, '.env'), `${text}\nSECRET_TOKEN=${'k#'.repeat(16)}\n`);
+    await using service = await startService(folder.path);
+    assert.equal((await signIn(service, 'admin', 'p@ss')).status, 401);
+    assert.equal((await signIn(service, 'admin', 'p@ss#word')).status, 200);
+    const { stdout } = await runCommand(['token'], { folder: folder.path, variables: {} });
+    const response = await fetch(`${service.url}/books`, { headers: { Authorization: stdout.trim() } });
+    assert.equal(response.status, 200);
   });
 
   test('with a short SECRET_TOKEN causes a warning', async () => {

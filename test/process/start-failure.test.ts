@@ -64,10 +64,19 @@ describe('A start with an invalid configuration prints one line and exits with 1
     assert.equal(error, `.env, line 1: ${problem}; .env, line 3: ${problem}`);
   });
 
-  test('when .env cannot be read', async () => {
+  test('when .env cannot be read, and the environment lacks a secret', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, '.env'));
-    assert.match(await assertFails(folder.path, {}), /\.env cannot be read or written \(EISDIR\)/);
+    for (const variables of [
+      {},
+      { SECRET_TOKEN: 'key', NODE_ENV: 'production' },
+      { AUTH_PASSWORD: 'hunter2' },
+    ]) {
+      assert.equal(
+        await assertFails(folder.path, variables),
+        'the file .env cannot be read or written (EISDIR, a folder): set SECRET_TOKEN and AUTH_PASSWORD in the environment',
+      );
+    }
   });
 
   test('when .env cannot be written', async () => {

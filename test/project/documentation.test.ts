@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { REASONS } from '../../src/api/description/reasons.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { parseEnvFile } from '../../src/config/env-file.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
 import { readDocument } from '../../testkit/document.ts';
@@ -118,6 +119,18 @@ describe('docs/configuration.md', () => {
       rowsUnder(readText('docs/configuration.md'), 'variable', 'default', 'meaning'),
       variableRows,
     );
+  });
+
+  test('has lines of .env with their values, and lines that end the start', () => {
+    const rows = rowsUnder(readText('docs/configuration.md'), 'line', 'value here');
+    assert.ok(rows.length > 0);
+    for (const [line = '', value = ''] of rows)
+      assert.deepEqual(parseEnvFile(Buffer.from(codeIn(line) ?? '')), { A: codeIn(value) }, line);
+    const unclear = rowsUnder(readText('docs/configuration.md'), 'line that ends the start').flatMap(
+      ([cell = '']) => codeOf(cell),
+    );
+    assert.ok(unclear.length > 0);
+    for (const line of unclear) assert.throws(() => parseEnvFile(Buffer.from(line)), SyntaxError, line);
   });
 });
 

@@ -70,29 +70,63 @@ describe('readEnvFile', () => {
     assert.deepEqual(readEnvFile(), { PORT: '9000', AUTH_USERNAME: 'librarian' });
   });
 
-  test('reads quoted values, also of several lines', async () => {
-    const text = `A="x # y" # z\nB='1\n2: 3\n' # z\n\tC=\`"\`\n  # D\nE="open\nF=x=y\nG.h-i=1`;
+  test('reads a # as a comment only at the start of a line or after a blank', async () => {
+    const text = 'A=p@ss#word\n # A=2\nB=#hash1\nC=x#\nD=x # y\nE=x #\n#F=1\nG==x=y;z\n';
+    await writeFile(ENV_FILE, text);
+    assert.deepEqual(readEnvFile(), { A: 'p@ss#word', B: '#hash1', C: 'x#', D: 'x', E: 'x', G: '=x=y;z' });
+  });
+
+  test('removes quotes that enclose a value, and keeps others', async () => {
+    const text = `A="x # y" # "z"\nB='"$x\\y' # z\n\tC = " x "\nD='#' \nE=it's\nF=x"\nG.h-i="it's"\nJ=''`;
     await writeFile(ENV_FILE, text);
     assert.deepEqual(readEnvFile(), {
       A: 'x # y',
-      B: '1\n2: 3\n',
-      C: '"',
-      E: '"open',
-      F: 'x=y',
-      'G.h-i': '1',
+      B: '"$x\\y',
+      C: ' x ',
+      D: '#',
+      E: "it's",
+      F: 'x"',
+      'G.h-i': "it's",
     });
   });
 
-  test('throws with the number of each line that is not an assignment', async () => {
-    for (const [text, ...lines] of [
-      ['PORT: 19803', 1],
-      ['# ours\nPORT: 19803 # not 8080=80\nHOST=::1\n\nexport HOST\n', 2, 5],
-      ['A="\n\n"\nPORT 19803\n', 4],
-      ['=19803\nMY PORT=19803\n- PORT=19803\nP\u00f6RT=1', 1, 2, 3, 4],
-      [Buffer.from('\uFEFFPORT=19803', 'utf16le'), 1],
+  test('reads the last line of a name, and a $ or backtick that no other program replaces', async () => {
+    await writeFile(ENV_FILE, 'A=1\nA=$5 for you$\nexport\tB=1\nB=\nC=a`b`\nD=$(x)\nE=p\u00e4ss “x”\u2028y');
+    assert.deepEqual(readEnvFile(), { A: '$5 for you$', C: 'a`b`', D: '$(x)', E: 'p\u00e4ss “x”\u2028y' });
+  });
+
+  test('throws with the number of each line that is unclear, and without its text', async () => {
+    const noAssignment = 'must be an assignment such as PORT=8080';
+    const quotes = 'single or double quotes must enclose the value';
+    const literal = 'a value with a backslash must be in single quotes';
+    const dollar = 'a value with $ before a letter, _, { or $ must be in single quotes';
+    const blank = 'a value with a tab before #, or a special blank at an end, must be in quotes';
+    for (const [text, ...errors] of [
+      ['PORT: 19803', [1, noAssignment]],
+      ['# ours\nPORT: 19803 # not 8080=80\nHOST=::1\n\nexport HOST\n', [2, noAssignment], [5, noAssignment]],
+      [
+        '=19803\nMY PORT=19803\n- PORT=19803\nP\u00f6RT=1',
+        ...[1, 2, 3, 4].map((line) => [line, noAssignment]),
+      ],
+      ['; PORT=1\n\u00a0PORT=1', [1, noAssignment], [2, noAssignment]],
+      ['A="open\nB=\'open\nC="x"y\nD="x" y\nE="x"#y', ...[1, 2, 3, 4, 5].map((line) => [line, quotes])],
+      ["A=\"a\"b\"\nB='a''b'\nC=`x`\nD='x\\'", [1, quotes], [2, quotes], [3, quotes], [4, quotes]],
+      ['A="\n\n"\nB=1\n', [1, quotes], [3, noAssignment]],
+      ['A=C:\\data\nB="x\\ny"\nC=\\#x', [1, literal], [2, literal], [3, literal]],
+      ['A=x\\\n#x\\\nB=1 # x\\\r\n', ...[1, 2, 3].map((line) => [line, 'ends with a backslash'])],
+      ['A=p$word\nB="\u0024{x}"\nC=$$\nD=$_', [1, dollar], [2, dollar], [3, dollar], [4, dollar]],
+      [
+        'A= #hash1\nB=\t# x',
+        ...[1, 2].map((line) => [line, 'the value must have quotes, or the comment a line of its own']),
+      ],
+      ['A=x\t#y\nB=x\u00a0\nC=\u3000x', [1, blank], [2, blank], [3, blank]],
+      ['A=1\rB=2\r', [1, 'has a control character']],
+      ['A=1\n# \u0000', [2, 'has a control character']],
+      [Buffer.from('A=1\nA=p\u00e4ss\nB', 'latin1'), [2, 'is not UTF-8']],
+      [Buffer.from('\uFEFFPORT=19803\r\nA=1\r\n', 'utf16le'), [1, 'is not UTF-8']],
     ] as const) {
       await writeFile(ENV_FILE, text);
-      const message = lines.map((line) => `.env, line ${line}: must be an assignment such as PORT=8080`);
+      const message = errors.map(([line, error]) => `.env, line ${line}: ${error}`);
       assert.throws(readEnvFile, new SyntaxError(message.join('; ')));
       assert.throws(() => generateMissing({}), SyntaxError);
     }
@@ -156,6 +190,29 @@ describe('generateMissing', () => {
       await readFile(ENV_FILE, 'utf8'),
       `# ours\nPORT=9000\nAUTH_PASSWORD=${variables.AUTH_PASSWORD}\n`,
     );
+  });
+
+  test('appends lines after a last line without an end, with the line endings of the file', async () => {
+    for (const [before, separator, newline] of [
+      ['# ours\r\nPORT=9000', '\r\n', '\r\n'],
+      ['\uFEFFPORT=9000\r\n\r\n', '', '\r\n'],
+      ['PORT=9000 # ours', '\n', '\n'],
+      ['PORT=9000\n\n# ours\n', '', '\n'],
+    ] as const) {
+      await writeFile(ENV_FILE, before);
+      const { variables } = generateMissing({ AUTH_PASSWORD: 'x', AUTH_USERNAME: 'x' });
+      const added = `SECRET_TOKEN=${variables.SECRET_TOKEN}`;
+      assert.equal(await readFile(ENV_FILE, 'utf8'), `${before}${separator}${added}${newline}`);
+      assert.deepEqual(readEnvFile(), { PORT: '9000', SECRET_TOKEN: variables.SECRET_TOKEN });
+    }
+  });
+
+  test('generates nothing beside a password that begins with a #', async () => {
+    const text = 'AUTH_PASSWORD=#hash1\nSECRET_TOKEN=s#1';
+    await writeFile(ENV_FILE, text);
+    const variables = { AUTH_PASSWORD: '#hash1', SECRET_TOKEN: 's#1' };
+    assert.deepEqual(generateMissing({}), { variables, generated: [] });
+    assert.equal(await readFile(ENV_FILE, 'utf8'), text);
   });
 
   for (const [where, text] of [

@@ -1,5 +1,5 @@
 import { ConfigError, loadVariables, readConfig, type ServiceConfig } from '../../config/config.ts';
-import { ENV_FILE } from '../../config/env-file.ts';
+import { ENV_FILE, SECRET_NAMES } from '../../config/env-file.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { loadEngine } from '../../store/load-engine.ts';
 import { EXIT_CODES } from '../command.ts';
@@ -27,11 +27,11 @@ export async function perform({ options }: ArgumentsOf<'check'>): Promise<number
 
 /** @returns the configuration, and remarks @throws ConfigError */
 function checkConfiguration(): { readonly config: ServiceConfig; readonly notes: readonly string[] } {
-  const variables = loadVariables();
-  const missing = ['SECRET_TOKEN', 'AUTH_PASSWORD'].filter((name) => variables[name] === undefined);
+  const { variables, warnings: fileWarnings } = loadVariables();
+  const missing = SECRET_NAMES.filter((name) => variables[name] === undefined);
   const generated = variables.NODE_ENV === 'production' ? [] : missing;
   const placeholders = Object.fromEntries(generated.map((name) => [name, '-'.repeat(64)]));
   const { config, warnings } = readConfig({ ...variables, ...placeholders });
   const notes = generated.length > 0 ? [`${generated.join(' and ')} will be generated into ${ENV_FILE}`] : [];
-  return { config, notes: [...notes, ...warnings] };
+  return { config, notes: [...notes, ...fileWarnings, ...warnings] };
 }

@@ -20,7 +20,8 @@ const SERVER = import.meta.url.endsWith('.ts') ? '../../../mcp/server.ts' : '../
 
 /** Serves an assistant on standard input and output, until it closes them. */
 export async function perform({ options }: ArgumentsOf<'mcp'>): Promise<number> {
-  const { BOOKKEEPING_TOKEN: token, SECRET_TOKEN: secret, PORT = '8080' } = loadVariables();
+  const { variables } = loadVariables(['BOOKKEEPING_TOKEN']);
+  const { BOOKKEEPING_TOKEN: token, SECRET_TOKEN: secret, PORT = '8080' } = variables;
   if (token === undefined && secret === undefined)
     throw new CommandError(
       'mcp: BOOKKEEPING_TOKEN or SECRET_TOKEN must be set, in the environment or in .env of the working directory',
