@@ -4,7 +4,10 @@ import type { ApiResponse } from './exchange.ts';
 
 /** A book and its version. */
 export interface VersionedBook extends Book {
-  /** The entity tag (RFC 9110, section 8.8.3); undefined when the response had none, or a browser may not read it. */
+  /**
+   * The entity tag of the service (RFC 9110, section 8.8.3), also behind a proxy that compresses and alters it; undefined when the
+   * response had none, or a browser may not read it.
+   */
   readonly etag: string | undefined;
 }
 
@@ -15,8 +18,15 @@ export function isNotFound({ status, message }: ApiResponse): boolean {
 
 export function toVersionedBook(response: ApiResponse): VersionedBook {
   const { data, headers } = expectSuccess(response);
-  return { ...(data as Book), etag: headers.get('ETag') ?? undefined };
+  return { ...(data as Book), etag: headers.get('ETag')?.replace(ALTERED_TAG, '"$1"') };
 }
+
+/**
+ * The tag of the service has 22 digits of base64url (src/book/entity-tag.ts). Where a proxy compresses responses, nginx, HAProxy and
+ * Cloudflare put `W/` before it, Caddy, Apache and Jetty add the coding, such as `-gzip`. The tag is a hash of the fields, so that
+ * the original one holds for any coding; `If-Match` needs it, as weak tags never match there (section 13.1.1).
+ */
+const ALTERED_TAG = /^(?:W\/)?"([\w-]{22})[^"]*"$/;
 
 /** @throws {RefusedError} */
 export function expectSuccess(response: ApiResponse): ApiResponse {

@@ -7,6 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Tokens } from '../../src/auth/tokens.ts';
 import type { Book } from '../../src/client/index.ts';
 import { Secret } from '../../src/secret.ts';
+import { startAlteringProxy } from '../../testkit/altering-proxy.ts';
 import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
 import { engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
@@ -221,6 +222,21 @@ describe('An assistant', () => {
     assert.deepEqual([seen?.title, seen?.year], ['The Iliad', -760]);
     await assistant.call('delete_book', { id, etag: seen?.etag });
     assert.match(await assistant.fail('delete_book', { id, etag: seen?.etag }), /There is no book \d+\./);
+  });
+
+  test('changes what it has seen behind a proxy that alters entity tags, even beyond recognition', async () => {
+    for (const [prefix, suffix] of [
+      ['W/', ''],
+      ['', '-gzip'],
+      ['unknown "', ''],
+    ] as const) {
+      await using proxy = await startAlteringProxy(service.url, prefix, suffix);
+      await using behind = await Assistant.start(proxy.url);
+      const [{ id, etag } = { id: 0, etag: '' }] = await behind.add(ILIAD);
+      const updated = (await behind.call('update_book', { id, etag, year: 1 })).book as SeenBook;
+      assert.match(await behind.fail('delete_book', { id, etag }), /changed since/);
+      await behind.call('delete_book', { id, etag: updated.etag });
+    }
   });
 
   test('reads long lists in pages, the last changes of a book, and long texts cut', async () => {

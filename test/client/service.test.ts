@@ -3,12 +3,24 @@ import { describe, test } from 'node:test';
 import { createClientWith } from '../../src/client/client.ts';
 import { type Book, createClient, RefusedError } from '../../src/client/index.ts';
 import { DEPENDENCIES } from '../../src/client/retries.ts';
+import { startAlteringProxy } from '../../testkit/altering-proxy.ts';
 import { engines } from '../../testkit/engines.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const CREDENTIALS = { username: USERNAME, password: PASSWORD };
 const MINUTES_MS = 60_000;
+
+/** What proxies put before and into an entity tag: nginx, HAProxy, Cloudflare; Caddy, Apache; Jetty; several of them. */
+const ALTERATIONS = [
+  ['W/', ''],
+  ['', '-gzip'],
+  ['', '-br'],
+  ['', '-zstd'],
+  ['', '--gzip'],
+  ['', ';gzip'],
+  ['W/', '-gzip-br'],
+] as const;
 
 for (const { name: engine } of engines) {
   describe(`A client of a service on ${engine}`, () => {
@@ -51,6 +63,26 @@ for (const { name: engine } of engines) {
       ])
         await assert.rejects(change, { name: 'RefusedError', status: 403, message: 'Read-only token' });
       assert.deepEqual(await all(books.list()), [{ id, ...ILIAD }]);
+    });
+
+    test('changes what it has read behind a proxy that compresses and alters entity tags', async () => {
+      await using service = await startService({ engine, hasHistory: true });
+      for (const [before, after] of ALTERATIONS) {
+        await using proxy = await startAlteringProxy(service.url, before, after);
+        const books = createClient({ url: proxy.url, ...CREDENTIALS });
+        const created = await books.create(ILIAD);
+        const { id, etag: ifMatch = '' } = created;
+        const updated = await books.update(id, { year: 1 }, { ifMatch });
+        assert.deepEqual(await createClient({ url: service.url, ...CREDENTIALS }).find(id), updated);
+        assert.equal(await books.find(id, { known: updated }), updated);
+        await books.updateMany([{ id, year: 2, ifMatch: updated?.etag ?? '' }]);
+        await assert.rejects(books.update(id, { year: 3 }, { ifMatch }), { status: 412 });
+        const found = await books.find(id);
+        assert.equal(await books.delete(id, { ifMatch: found?.etag ?? '' }), true);
+        assert.deepEqual(await books.restore(id, { ifMatch: found?.etag ?? '' }), found);
+        assert.ok(proxy.tags.size >= 3);
+        for (const tag of proxy.tags) assert.ok(tag.startsWith(before) && tag.endsWith(`${after}"`), tag);
+      }
     });
 
     test('preserves all characters', async () => {

@@ -156,8 +156,9 @@ export class BookWriter {
     if (refusal.status !== 404 && refusal.status !== 412) return { book: before, reason: refusal };
     const found = refusal.status === 404 ? undefined : await this.#client.find(before.id);
     if (!found) return after ? { book: before, reason: 'missing' } : { before, after };
-    const { etag = '', ...now } = found;
-    if (etag === ifMatch) return { book: before, reason: refusal };
+    const { etag: _, ...now } = found;
+    const current = entityTag(now);
+    if (current === ifMatch) return { book: before, reason: refusal };
     const fields = FIELDS.filter((field) => after?.[field] !== before[field]);
     if (fields.some((field) => now[field] !== before[field] && now[field] !== after?.[field]))
       return { book: before, reason: 'changed', now };
@@ -168,7 +169,7 @@ export class BookWriter {
     });
     const merged = after && merge(after);
     if (merged && isSame(merged, now)) return { before: merge(before), after: now };
-    return { change, before: now, after: merged, ifMatch: etag };
+    return { change, before: now, after: merged, ifMatch: current };
   }
 }
 
