@@ -8,6 +8,9 @@ const TIMEOUT_MS = 20_000;
 /** The longest wait before the second attempt; it doubles for each further one, up to a limit. */
 const BACKOFF_MS = 1_000;
 const BACKOFF_MS_MAX = 300_000;
+/** How much of the body of a response is read, and for how long. */
+const DRAINED_BYTES_MAX = 64 * 1_024;
+const DRAIN_MS_MAX = 1_000;
 
 /** Delivers changes to a URL (standardwebhooks.com). */
 export class WebHook {
@@ -49,12 +52,35 @@ export class WebHook {
         redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
-      await response.body?.cancel();
+      await drain(response);
       return response.ok ? undefined : response.status;
     } catch (error) {
       signal.throwIfAborted();
       return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'no response';
     }
+  }
+}
+
+/**
+ * Reads the body of a response, which is of no use. Cancelled at once, the connection would be reset under simple receivers such as
+ * Python's `http.server`, and the next change would wait a second for them. The status counts, whatever becomes of the body: what was
+ * accepted is not delivered again.
+ */
+async function drain({ body }: Response): Promise<void> {
+  if (!body) return;
+  const reader = body.getReader();
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), DRAIN_MS_MAX);
+  try {
+    for (let length = 0; length <= DRAINED_BYTES_MAX; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      length += value.length;
+    }
+    await reader.cancel();
+  } catch {
+    // The body is not needed.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

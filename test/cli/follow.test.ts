@@ -3,10 +3,11 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand, startCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { SECRET, type Service, startService } from '../../testkit/service.ts';
@@ -39,6 +40,54 @@ async function startReceiver(rejected: number) {
     [Symbol.dispose]: () => void server.close(),
   };
 }
+
+/** A receiver of one thread and HTTP/1.0, such as Python's `http.server`; the end of the connection is the end of the body. */
+async function startSimpleReceiver(respond: (socket: Socket) => Promise<void>) {
+  const titles: string[] = [];
+  const made = { url: '', titles, earlyEnds: 0 };
+  const server = createTcpServer((socket) => {
+    let request = '';
+    let isWhole = false;
+    let isOver = false;
+    socket.on('error', () => {});
+    socket.once('end', () => {
+      if (!isOver) made.earlyEnds++;
+    });
+    socket.on('data', (piece) => {
+      request += piece;
+      const [head = '', body = ''] = request.split('\r\n\r\n');
+      const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+      if (isWhole || Buffer.byteLength(body) < length) return;
+      isWhole = true;
+      titles.push((JSON.parse(body) as { data: { title: string } }).data.title);
+      socket.write('HTTP/1.0 200 OK\r\nServer: simple\r\n\r\n');
+      void respond(socket).then(() => {
+        isOver = true;
+        socket.end();
+      });
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  made.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return Object.assign(made, { [Symbol.asyncDispose]: async () => void server.close() });
+}
+
+/** What a receiver does after the head of its response. */
+const SIMPLE_RESPONSES: Readonly<Record<string, (socket: Socket) => Promise<void>>> = {
+  'has a body without length': async (socket) => {
+    await sleep(20);
+    socket.write('ok');
+  },
+  'has no body': () => sleep(20),
+  'cuts the body': async (socket) => void socket.resetAndDestroy(),
+  'never ends the body': (socket) => once(socket, 'close').then(() => {}),
+  'never stops sending': async (socket) => {
+    while (!socket.destroyed) {
+      socket.write('x'.repeat(65_536));
+      await sleep(1);
+    }
+  },
+};
 
 describe('bookkeeping follow', () => {
   test('prints the changes as NDJSON, and continues after the cursor in its file', async () => {
@@ -95,14 +144,20 @@ describe('bookkeeping follow', () => {
   test('waits for changes until it is interrupted', async () => {
     await using folder = await createFolder();
     await using service = await startService({ hasHistory: true });
-    const child = startCommand(['follow', '--url', service.url], { folder: folder.path, variables });
-    const output = child.stdout?.setEncoding('utf8');
     await create(service, 'one');
-    assert.ok(output);
-    const [line] = (await once(output, 'data')) as [string];
-    assert.match(line, /"one"/);
-    child.kill('SIGINT');
-    assert.deepEqual(await once(child, 'exit'), [130, null]);
+    for (const [signal, exitCode] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ] as const) {
+      const child = startCommand(['follow', '--url', service.url], { folder: folder.path, variables });
+      const output = child.stdout?.setEncoding('utf8');
+      assert.ok(output);
+      const [line] = (await once(output, 'data')) as [string];
+      assert.match(line, /"one"/);
+      child.kill(signal);
+      assert.deepEqual(await once(child, 'exit'), [exitCode, null]);
+    }
   });
 
   test('delivers each change to a web hook, signed, until it is accepted', async () => {
@@ -143,6 +198,22 @@ describe('bookkeeping follow', () => {
     assert.equal(ids[0], ids[1]);
     assert.equal(await readFile(join(folder.path, 'cursor'), 'utf8'), `${ids[2]}\n`);
   });
+
+  for (const [name, respond] of Object.entries(SIMPLE_RESPONSES)) {
+    test(`delivers each change once, and resets no connection, when the web hook ${name}`, async () => {
+      await using folder = await createFolder();
+      await using service = await startService({ hasHistory: true });
+      await using receiver = await startSimpleReceiver(respond);
+      await writeFile(join(folder.path, 'secret'), `whsec_${KEY.toString('base64')}\n`);
+      await service.fetch('POST', '/books', '[{"title":"one"},{"title":"two"},{"title":"three"}]');
+      const { url } = receiver;
+      const args = ['follow', '--once', '--url', service.url, '--post', url, '--secret-file', 'secret'];
+      const { code, stderr } = await runCommand(args, { folder: folder.path, variables });
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.deepEqual(receiver.titles, ['one', 'two', 'three']);
+      if (!name.startsWith('never')) assert.equal(receiver.earlyEnds, 0);
+    });
+  }
 
   test('names what is wrong in one line', async () => {
     await using folder = await createFolder();
