@@ -10,7 +10,7 @@ const JSON_OUTPUT = { description: 'prints one JSON object, for scripts' };
 /** All commands, in the order of the help. */
 export const COMMANDS = {
   serve: {
-    summary: 'starts the service, as without a command; SIGTERM and SIGINT stop it',
+    summary: 'starts the service, as without a command; SIGTERM, SIGINT and SIGHUP stop it',
     options: {},
     details: 'Environment variables, or lines of .env, configure it: see docs/configuration.md.',
   },

@@ -5,7 +5,7 @@ import { EXIT_CODES } from './command.ts';
 import { Interruption } from './interruption.ts';
 import { Progress } from './progress.ts';
 
-/** Runs `copy` with a progress bar until SIGINT or SIGTERM, and prints its lines. @returns the exit code */
+/** Runs `copy` with a progress bar until a signal ends it, and prints its lines. @returns the exit code */
 export async function copyStore(
   copy: (engine: Engine, onProgress: (fraction: number) => void) => Promise<readonly string[]>,
 ): Promise<number> {

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Aborts on the first SIGINT or SIGTERM. Further ones are ignored until the process has ended: npm forwards what the process
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP. Further ones are ignored until the process has ended: npm forwards what the process
  * group has received, and the second may arrive when the command is done.
  */
 export class Interruption {

@@ -10,8 +10,9 @@ let app: App | undefined;
 let logger: ReturnType<typeof openLogger> | undefined;
 let isStopping = false;
 
-// SIGBREAK is Ctrl+Break on Windows.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const) process.on(signal, () => void stop());
+// SIGHUP: the terminal was closed. SIGBREAK is Ctrl+Break on Windows.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] as const)
+  process.on(signal, () => void stop());
 
 try {
   const configuration = loadConfig();

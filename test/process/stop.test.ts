@@ -54,6 +54,7 @@ async function finishRequest(socket: Socket): Promise<string> {
 const WAYS_TO_STOP = {
   SIGTERM: (service: ServiceProcess) => service.signal('SIGTERM'),
   SIGINT: (service: ServiceProcess) => service.signal('SIGINT'),
+  SIGHUP: (service: ServiceProcess) => service.signal('SIGHUP'),
   'the message of a process manager': (service: ServiceProcess) => service.shutDown(),
 };
 
