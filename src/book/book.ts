@@ -1,5 +1,5 @@
 import { Invalid } from '../json/invalid.ts';
-import { readJsonObject } from '../json/json-object.ts';
+import { InvalidJson, readJsonObject } from '../json/json-object.ts';
 import { type Book, type BookFields, TEXT_LENGTH_MAX } from './contract.ts';
 
 export { type Book, type BookFields, TEXT_LENGTH_MAX };
@@ -65,13 +65,22 @@ export function readBookUpdate(
   tagsOf: (ifMatch: string) => string | undefined,
 ): BookUpdate | Invalid {
   const read = readJsonObject(element, BOOK_UPDATE_TYPES);
+  if (read instanceof InvalidJson && typeof read.reason === 'object' && read.reason.name === 'id')
+    return new Invalid(`id ${describeInvalidId(read.reason.value)}`);
   if (read instanceof Invalid) return read;
   const { id, deleted, ifmatch, ...fields } = read;
-  if (id === undefined || id < 0) return new Invalid(`id must be an integer from 0 to ${ID_MAX}`);
+  if (id === undefined || id < 0) return new Invalid(`id ${describeInvalidId(id)}`);
   const tags = ifmatch === undefined ? undefined : tagsOf(ifmatch);
   if (!deleted) return invalidLength(fields) ?? { id, ...fields, tags };
   const [field] = Object.keys(fields);
   return field === undefined ? { id, isDeleted: true, tags } : new Invalid(`${field} of a deleted book`);
+}
+
+/** What an id in a body must be, for one that is something else. */
+export function describeInvalidId(id: unknown): string {
+  return typeof id === 'string'
+    ? 'must be a number, without quotes'
+    : `must be an integer from 0 to ${ID_MAX}`;
 }
 
 /** Reads the `{id}` of a path. @returns undefined when no book can have it: not `^[0-9]+$`, or above {@link ID_MAX} */

@@ -1,4 +1,5 @@
 import { BOOKS_MAX, type InvalidBooks, NO_ARRAY } from '../api/many-books.ts';
+import { describeInvalidId } from '../book/book.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -15,7 +16,7 @@ export function readIds(body: Uint8Array): readonly number[] | InvalidBooks {
   for (const [index, id] of elements.entries()) {
     if (index === BOOKS_MAX) return { invalidIndex: index, detail: `more than ${BOOKS_MAX} books` };
     if (!Number.isSafeInteger(id) || id < 0)
-      return { invalidIndex: index, detail: `an id must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}` };
+      return { invalidIndex: index, detail: `an id ${describeInvalidId(id)}` };
     if (ids.has(id)) return { invalidIndex: index, detail: `the id ${id} a second time` };
     ids.add(id);
   }

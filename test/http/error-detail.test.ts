@@ -5,6 +5,7 @@ import { Secret } from '../../src/secret.ts';
 import { SECRET, startService } from '../../testkit/service.ts';
 
 const YEAR = 'year must be an integer from -9007199254740991 to 9007199254740991';
+const ID = 'must be an integer from 0 to 9007199254740991';
 const TITLE = 'title must be a string, without U+0000 and without lone surrogates';
 
 test('Error-Detail says what is wrong with a request, and the envelope is that of the contract', async () => {
@@ -24,6 +25,14 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
     ['POST', '/books', 'Invalid input', 'not a JSON object', '[{},1]'],
     ['POST', '/books', 'Invalid input', 'empty, compressed or not a JSON array', '{}'],
     ['POST', '/books', 'Invalid input', 'the array is not valid JSON from this book on', '[{},'],
+    ['PATCH', '/books', 'Invalid input', 'id must be a number, without quotes', '[{"id":"1"}]'],
+    ['PATCH', '/books', 'Invalid input', `id ${ID}`, '[{"id":-1}]'],
+    ['PATCH', '/books', 'Invalid input', `id ${ID}`, '[{"ID":1.5}]'],
+    ['PATCH', '/books', 'Invalid input', `id ${ID}`, '[{"id":null}]'],
+    ['PATCH', '/books', 'Invalid input', `id ${ID}`, '[{"year":1}]'],
+    ['PATCH', '/books', 'Invalid input', YEAR, '[{"id":1,"year":"1999"}]'],
+    ['POST', '/books/restore', 'Invalid input', 'an id must be a number, without quotes', '["1"]'],
+    ['POST', '/books/restore', 'Invalid input', `an id ${ID}`, '[1e99]'],
     ['POST', '/token', 'Invalid request payload', 'not a JSON object', '"admin"'],
     ['POST', '/token', 'Invalid request payload', 'scope must be "read" or absent', '{"scope":"write"}'],
     ['GET', '/books?limit=0', 'Invalid query', 'limit must be an integer from 1 to 1000'],
