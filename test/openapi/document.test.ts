@@ -101,9 +101,13 @@ describe('/openapi.json', () => {
     }
   });
 
+  test('names no server, so that generators of clients take the host that they have read it from', () => {
+    assert.ok(!('servers' in document));
+  });
+
   test('passes the recommended rules of Redocly without warnings, which detect an error', async () => {
     await lint(document);
-    await assert.rejects(lint({ ...document, servers: [] }), /no-empty-servers/);
+    await assert.rejects(lint({ ...document, paths: undefined }), /no-unused-components/);
   });
 });
 
@@ -112,7 +116,17 @@ async function lint(description: object): Promise<void> {
   await using folder = await createFolder();
   await writeFile(join(folder.path, 'openapi.json'), JSON.stringify(description));
   const linter = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
-  const args = [linter, 'lint', 'openapi.json', '--extends', 'recommended-strict', '--format', 'stylish'];
+  const args = [
+    linter,
+    'lint',
+    'openapi.json',
+    '--extends',
+    'recommended-strict',
+    '--skip-rule',
+    'no-empty-servers',
+    '--format',
+    'stylish',
+  ];
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   try {
     await promisify(execFile)(process.execPath, args, { cwd: folder.path, env });

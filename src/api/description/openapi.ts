@@ -53,8 +53,8 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to this document, also behind a proxy that adds a prefix to the path.
-    servers: [{ url: '.', description: 'This service' }],
+    // No `servers`: generators of clients take the host from which they read this document. A relative URL makes clients that fail
+    // outside of browsers, and an absolute one by `Host` would be http behind a proxy for TLS that does not say so.
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: withReferences(paths, names),
     components: {
