@@ -1,6 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 
 /** In the working directory; generated values are kept here. */
 export const ENV_FILE = '.env';
@@ -106,14 +114,21 @@ function append(lines: readonly string[]): void {
   const text = readBytes().toString();
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const separator = text === '' || text.endsWith('\n') ? '' : newline;
-  const temporaryFile = `${ENV_FILE}.${randomBytes(4).toString('hex')}.draft`;
+  // The file may be a link, which stays.
+  const file = hasFile() ? realpathSync(ENV_FILE) : ENV_FILE;
+  const temporaryFile = `${file}.${randomBytes(4).toString('hex')}.draft`;
   const content = `${text}${separator}${lines.map((line) => `${line}${newline}`).join('')}`;
   writeFileSync(temporaryFile, content, { mode: 0o600, flag: 'wx' });
-  renameSync(temporaryFile, ENV_FILE);
+  renameSync(temporaryFile, file);
 }
 
 function readBytes(): Buffer {
-  return statSync(ENV_FILE, { throwIfNoEntry: false }) ? readFileSync(ENV_FILE) : Buffer.of();
+  return hasFile() ? readFileSync(ENV_FILE) : Buffer.of();
+}
+
+/** Also when it cannot be read. @throws Error when that cannot be determined */
+function hasFile(): boolean {
+  return statSync(ENV_FILE, { throwIfNoEntry: false }) !== undefined;
 }
 
 const LOCK = `${ENV_FILE}.lock`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -205,6 +205,16 @@ describe('generateMissing', () => {
       assert.equal(await readFile(ENV_FILE, 'utf8'), `${before}${separator}${added}${newline}`);
       assert.deepEqual(readEnvFile(), { PORT: '9000', SECRET_TOKEN: variables.SECRET_TOKEN });
     }
+  });
+
+  test('appends lines to the file that a link leads to', async () => {
+    await mkdir('shared');
+    await writeFile('shared/env', 'PORT=9000\n');
+    await symlink('shared/env', ENV_FILE);
+    generateMissing({});
+    assert.equal(await readlink(ENV_FILE), 'shared/env');
+    assert.match(await readFile('shared/env', 'utf8'), /^PORT=9000\nSECRET_TOKEN=/);
+    assert.deepEqual(await readdir('shared'), ['env']);
   });
 
   test('generates nothing beside a password that begins with a #', async () => {
