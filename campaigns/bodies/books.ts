@@ -15,8 +15,9 @@ interface Expected {
   readonly book?: Omit<Book, 'id'> & Partial<Book>;
 }
 
-/** The longest body that is read. */
+/** The longest body that is read, and the longest of `POST /token`. */
 const BODY_BYTES_MAX = 1_024 * 1_024;
+const LOGIN_BYTES_MAX = 16 * 1_024;
 
 /** The longest head; the requests are much shorter or longer. */
 const HEAD_BYTES_MAX = 16 * 1_024;
@@ -104,10 +105,10 @@ function loginStatus(request: HostileRequest): number {
 
 /** @returns the content of a body, or the status of its rejection */
 function readBody<Content>(
-  { lines, body }: HostileRequest,
+  { path, lines, body }: HostileRequest,
   reader: (body: Uint8Array) => Content | Invalid,
 ): Content | number {
-  if (body.length > BODY_BYTES_MAX) return 413;
+  if (body.length > (path === '/token' ? LOGIN_BYTES_MAX : BODY_BYTES_MAX)) return 413;
   const isEncoded = lines.some((line) => /^Content-Encoding: (?!identity$)/.test(line));
   const content = reader(isEncoded ? new Uint8Array() : body);
   return content instanceof Invalid ? 400 : content;

@@ -50,6 +50,12 @@ export const BODIES: readonly (string | Uint8Array)[] = [
   `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
   `{"deep":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`,
   `{"title":${'['.repeat(1_000)}${']'.repeat(1_000)}}`,
+  ...[63, 64].flatMap((depth) => [
+    `{"deep":${'['.repeat(depth)}${']'.repeat(depth)},"title":"deep"}`,
+    `${LOGIN.slice(0, -1)},"deep":${'{"]":'.repeat(depth)}"[{"${'}'.repeat(depth)}}`,
+  ]),
+  LOGIN.padEnd(16 * 1_024),
+  LOGIN.padEnd(16 * 1_024 + 1),
   `{${'"title":"a",'.repeat(20_000)}"title":"b"}`,
   `{${Array.from({ length: 20_000 }, (_, index) => `"${index}":${index}`).join()},"title":"many"}`,
 ];

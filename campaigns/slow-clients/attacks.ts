@@ -1,3 +1,4 @@
+import { LOGIN_BYTES_MAX } from '../../src/http/body-limits.ts';
 import { request } from '../../testkit/connection.ts';
 import { LOGIN } from '../../testkit/service.ts';
 
@@ -15,7 +16,6 @@ export interface Attack {
   readonly limit: 'headers' | 'request' | 'stall';
 }
 
-const MEBIBYTE = 1_024 * 1_024;
 const ONE_BYTE = '1\r\n \r\n';
 
 /** Of all long books, by the index. */
@@ -34,14 +34,14 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
     },
     'slow login bodies': {
       clients: 1_000,
-      start: login(100_000) + LOGIN.slice(0, 5),
+      start: login(LOGIN_BYTES_MAX) + LOGIN.slice(0, 5),
       repeated: 'x',
       reads: true,
       limit: 'request',
     },
     'long login bodies without the last byte': {
       clients: 400,
-      start: login(MEBIBYTE) + ' '.repeat(MEBIBYTE - 1),
+      start: login(LOGIN_BYTES_MAX) + ' '.repeat(LOGIN_BYTES_MAX - 1),
       reads: true,
       limit: 'request',
     },

@@ -14,10 +14,13 @@ const TYPES = {
 export type Field = keyof typeof TYPES;
 
 const BODY_BYTES_MAX = 1024 * 1024;
+const LOGIN_BYTES_MAX = 16 * 1024;
+const DEPTH_MAX = 64;
 
 /** Receives a body; one that is too large is received to its end and dropped: undefined. */
 export async function receive(request: IncomingMessage, has: Planted): Promise<Buffer | undefined> {
-  const limit = has('bodies have no limit') ? Infinity : BODY_BYTES_MAX;
+  const isLogin = request.url === '/token' && !has('logins are as long as other bodies');
+  const limit = has('bodies have no limit') ? Infinity : isLogin ? LOGIN_BYTES_MAX : BODY_BYTES_MAX;
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
@@ -25,7 +28,11 @@ export async function receive(request: IncomingMessage, has: Planted): Promise<B
     if (size > limit && has('413 breaks the connection')) return undefined;
     if (size <= limit) pieces.push(piece);
   }
-  if (size > limit || (size === limit && has('a body of 1 MiB is too large'))) return undefined;
+  if (
+    size > limit ||
+    (size === limit && has(isLogin ? 'a login of 16 KiB is too large' : 'a body of 1 MiB is too large'))
+  )
+    return undefined;
   if (has('the last piece of a body is lost') && pieces.length > 1) pieces.pop();
   if (has('pieces are decoded separately')) return Buffer.from(pieces.map(String).join(''));
   return Buffer.concat(pieces);
@@ -38,7 +45,7 @@ export function readFields<Name extends Field>(
   has: Planted,
 ): { [Key in Name]?: string | number } | undefined {
   const text = decode(bytes, has);
-  if (text === undefined || !isObject(text)) return undefined;
+  if (text === undefined || !isObject(text) || isTooDeep(text, has)) return undefined;
   const fields: { [Key in Name]?: string | number } = {};
   const unreadable = new Set<Name>();
   for (const [written, literal] of membersOf(text, has)) {
@@ -86,6 +93,20 @@ function isObject(text: string): boolean {
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s[\]{}:,"]+/gs;
+
+function isTooDeep(text: string, has: Planted): boolean {
+  if (has('bodies are nested to any depth')) return false;
+  const max = has('64 levels of nesting are too many') ? DEPTH_MAX - 1 : DEPTH_MAX;
+  const counted = has('brackets in strings count as nesting')
+    ? text
+    : text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '');
+  let depth = 0;
+  return Array.from(counted).some((character) => {
+    if ('[{'.includes(character)) depth++;
+    else if (']}'.includes(character)) depth--;
+    return depth > max;
+  });
+}
 
 /** The members of a JSON object, duplicates included, with their literals. */
 function* membersOf(text: string, has: Planted): Generator<[name: string, literal: string]> {

@@ -149,7 +149,17 @@ export const violations = {
   'texts have any length': [
     'Reading a body: 400 when title or author has more than 4,096 characters, and 4,096 are stored',
   ],
+  'bodies are nested to any depth': [
+    'Reading a body: 400 when arrays and objects are nested deeper than 64, and 64 are accepted; brackets in strings do not count',
+  ],
+  '64 levels of nesting are too many': [
+    'Reading a body: 400 when arrays and objects are nested deeper than 64, and 64 are accepted; brackets in strings do not count',
+  ],
+  'brackets in strings count as nesting': [
+    'Reading a body: 400 when arrays and objects are nested deeper than 64, and 64 are accepted; brackets in strings do not count',
+  ],
   'unknown fields are rejected': [
+    'Reading a body: 400 when arrays and objects are nested deeper than 64, and 64 are accepted; brackets in strings do not count',
     'Reading a body: an unknown field is ignored, whatever its value, and never returned',
   ],
   'field names count in lower case only': ['Reading a body: field names are case-insensitive'],
@@ -288,6 +298,12 @@ export const violations = {
   ],
   'long headers are a bad request': ['HTTP: 431 Request header fields too large'],
   'bodies have no limit': ['HTTP: 413 Payload too large when the body is over 1 MiB, announced or not'],
+  'logins are as long as other bodies': [
+    'HTTP: 413 Payload too large when the body of POST /token is over 16 KiB, announced or not; 16 KiB are read',
+  ],
+  'a login of 16 KiB is too large': [
+    'HTTP: 413 Payload too large when the body of POST /token is over 16 KiB, announced or not; 16 KiB are read',
+  ],
   'a body of 1 MiB is too large': ['HTTP: a body of exactly 1 MiB is read'],
   '413 breaks the connection': [
     'HTTP: 413 Payload too large also reaches a client that reads only after it has sent everything',

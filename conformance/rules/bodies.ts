@@ -107,6 +107,30 @@ export const bodyRules = rulesOf(
       const book = { title: longest, author: 'x'.repeat(4_096), year: 1 };
       expectUpdated(await service.put(`/book/${id}`, book), { ...book, id });
     },
+    '400 when arrays and objects are nested deeper than 64, and 64 are accepted; brackets in strings do not count':
+      async (service) => {
+        const { username, password } = service;
+        const login = JSON.stringify({ username, password }).slice(0, -1);
+        const accepted = [nested('[', 63, ']'), nested('{"a":', 63, '}'), `"${nested('[', 99, '{')}\\"["`];
+        for (const value of accepted) {
+          const body = `{"unknown":${value},"title":"a","year":1}`;
+          const { id } = expectCreated(await service.post('/book', body), NEW);
+          expectUpdated(await service.put(`/book/${id}`, body), { ...NEW, id });
+          await expectLogin(service, `${login},"unknown":${value}}`);
+        }
+        const deep = [64, 65, 5_000].flatMap((depth) => [
+          nested('[', depth, ']'),
+          nested('{"a":', depth, '}'),
+        ]);
+        await expectUnreadableBook(
+          service,
+          deep.map((value) => `{"title":"a","unknown":${value}}`),
+        );
+        await expectUnreadableLogin(service, [
+          ...deep.slice(0, 4).map((value) => `${login},"unknown":${value}}`),
+          '['.repeat(16_000),
+        ]);
+      },
     'an unknown field is ignored, whatever its value, and never returned': async (service) => {
       const { id } = await service.createBook();
       for (const unknown of UNKNOWN_FIELDS) {
@@ -234,8 +258,11 @@ const UNKNOWN_FIELDS = [
   '"toString":1',
   '"name ":1e999',
   '"titles":["\\u0000"]',
-  `"deep":${'['.repeat(1000)}${']'.repeat(1000)}`,
 ];
+
+function nested(opening: string, depth: number, closing: string): string {
+  return `${opening.repeat(depth)}${opening === '[' ? '' : '1'}${closing.repeat(depth)}`;
+}
 
 /** Passes when every endpoint rejects these bodies. */
 async function expectUnreadable(service: Service, bodies: readonly Piece[]): Promise<void> {

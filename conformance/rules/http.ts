@@ -13,6 +13,7 @@ import {
 import { rulesOf } from '../rule.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
+const LOGIN_BYTES_MAX = 16 * 1024;
 
 /** The methods of each path, which a 405 lists. */
 const METHODS = {
@@ -165,6 +166,17 @@ export const httpRules = rulesOf(
       }
       await expectStored(service, { id, title: 'The Odyssey' });
     },
+    '413 Payload too large when the body of POST /token is over 16 KiB, announced or not; 16 KiB are read':
+      async (service) => {
+        const { username, password } = service;
+        const login = JSON.stringify({ username, password });
+        const longest = login + ' '.repeat(LOGIN_BYTES_MAX - Buffer.byteLength(login));
+        expectOutcome(await service.login(longest), 200, 'Token generated successfully');
+        for (const sent of [`${longest} `, [`${longest} `]]) {
+          const response = await service.sendWithoutToken('POST', '/token', { body: sent });
+          expectNull(response, 413, 'Payload too large');
+        }
+      },
     '413 Payload too large also reaches a client that reads only after it has sent everything': async (
       service,
     ) => {

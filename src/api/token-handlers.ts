@@ -3,6 +3,7 @@ import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/tokens.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
+import { LOGIN_BYTES_MAX } from '../http/body-limits.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
@@ -30,7 +31,7 @@ export class TokenHandlers {
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);
     if (secondsToWait > 0) return this.#throttled(request, reply, ip, secondsToWait);
-    const login = await this.#bodies.read(request.raw, reply.raw, readLoginRequest);
+    const login = await this.#bodies.read(request.raw, reply.raw, readLoginRequest, LOGIN_BYTES_MAX);
     if (typeof login === 'string') return { outcome: login };
     if (login instanceof Invalid) return { outcome: 'invalidRequestPayload', detail: login.detail };
     if (!this.#credentials.match(login)) {

@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isObject } from '../json/json-object.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { Secret } from '../secret.ts';
 
 /** The lifetime of issued tokens (specification, "Limits"). */
@@ -121,12 +123,9 @@ function isEqual(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Reads a header or claims. @throws Error when the bytes are not a JSON object in UTF-8 without a byte-order mark */
+/** Reads a header or claims. @throws Error when the bytes are not a JSON object that {@link parseJson} takes */
 function readObject(bytes: Uint8Array): Record<string, unknown> {
-  const value: unknown = JSON.parse(utf8.decode(bytes));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not an object');
-  return value as Record<string, unknown>;
+  const json = parseJson(bytes);
+  if (typeof json === 'string' || !isObject(json.value)) throw new Error('not an object');
+  return json.value;
 }
-
-/** Rejects invalid UTF-8; keeps a byte-order mark, which `JSON.parse` rejects. */
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,4 +1,5 @@
-import { ArrayScanner, LINE_FEED } from '../json/array-scanner.ts';
+import { ArrayScanner } from '../json/array-scanner.ts';
+import { LINE_FEED } from '../json/characters.ts';
 import { concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
 
 /** Reads the elements of a JSON array (RFC 8259, section 5). An element that is not JSON does not affect the others. */

@@ -1,4 +1,4 @@
-import { isSpace, LINE_FEED } from '../json/array-scanner.ts';
+import { isSpace, LINE_FEED } from '../json/characters.ts';
 import { concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
 
 /** Reads JSON values on separate lines (ndjson.org), without empty lines. */

@@ -1,5 +1,8 @@
-import { formatMebibytes } from '../http/body-limits.ts';
+import { formatBytes } from '../http/body-limits.ts';
 import type { ArrayError } from '../json/array-scanner.ts';
+import { DEPTH_MAX, type JsonError } from '../json/parse-json.ts';
+
+export { DEPTH_MAX };
 
 /** The fields of a book that are read from a file. */
 export const FIELDS = ['title', 'author', 'year'] as const;
@@ -9,7 +12,7 @@ export type Field = (typeof FIELDS)[number];
 export const ROW_BYTES_MAX = 8 * 1_024 * 1_024;
 
 /** The maximum length of a row in words. */
-export const ROW_SIZE_MAX = formatMebibytes(ROW_BYTES_MAX);
+export const ROW_SIZE_MAX = formatBytes(ROW_BYTES_MAX);
 
 /** The position of a row in its file; both numbers start at 1. */
 export interface RowPosition {
@@ -29,7 +32,7 @@ export type RawRow = RowPosition &
  * is too long, the rest of the file is not read.
  */
 export type RowError =
-  | { readonly kind: 'not-utf8' | 'not-json' | 'not-object' | 'empty' | 'row-too-long' }
+  | { readonly kind: JsonError | 'not-object' | 'empty' | 'row-too-long' }
   | { readonly kind: 'unclosed-quote' | ArrayError }
   | { readonly kind: 'cell-count'; readonly found: number; readonly expected: number }
   | { readonly kind: 'text' | 'text-too-long'; readonly field: Field }

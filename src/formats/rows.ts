@@ -1,3 +1,5 @@
+import { isObject } from '../json/json-object.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { readCsv } from './csv.ts';
 import { type Encoding, toUtf8 } from './encoding.ts';
 import type { Format } from './file-format.ts';
@@ -68,12 +70,8 @@ function columnNames(cells: readonly string[], hasHeader: boolean): string[] {
 /** Rows that are not JSON are reported when they are read as books. */
 function membersOf(rows: readonly RawRow[]): string[] {
   const names = rows.flatMap((row) => {
-    try {
-      const value: unknown = 'json' in row ? JSON.parse(new TextDecoder().decode(row.json)) : undefined;
-      return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
-    } catch {
-      return [];
-    }
+    const json = 'json' in row ? parseJson(row.json) : undefined;
+    return typeof json === 'object' && isObject(json.value) ? Object.keys(json.value) : [];
   });
   return [...new Set(names)];
 }

@@ -1,7 +1,10 @@
-/** The length of a request body, and of one with many books. */
+/** The length of a request body, which is also that of each book of many, of a login, and of a body with many books. */
 export const BODY_BYTES_MAX = 1_024 * 1_024;
+export const LOGIN_BYTES_MAX = 16 * 1_024;
 export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
-export function formatMebibytes(bytes: number): string {
-  return `${bytes / 1_024 / 1_024} MiB`;
+/** A length in KiB or MiB, of which it is a whole number. */
+export function formatBytes(bytes: number): string {
+  const kibibytes = bytes / 1_024;
+  return kibibytes < 1_024 ? `${kibibytes} KiB` : `${kibibytes / 1_024} MiB`;
 }

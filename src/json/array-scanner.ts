@@ -1,3 +1,14 @@
+import {
+  CLOSING_BRACKET,
+  COMMA,
+  endOfString,
+  isClosing,
+  isOpening,
+  isSpace,
+  OPENING_BRACKET,
+  QUOTE,
+} from './characters.ts';
+
 /** The text has no array at its start, lacks an element, comma or bracket, ends within the array, or continues after it. */
 export type ArrayError = 'no-array' | 'malformed' | 'truncated' | 'trailing';
 
@@ -21,10 +32,9 @@ export class ArrayScanner {
           this.error = this.#expected === 'array' ? 'no-array' : 'truncated';
         return undefined;
       }
-      const isClosing = byte === CLOSING_BRACKET;
       if (this.#expected === 'array') this.#skip(byte === OPENING_BRACKET, 'first element', 'no-array');
       else if (this.#expected === 'end of file') this.error = 'trailing';
-      else if (isClosing) this.#skip(this.#expected !== 'element', 'end of file', 'malformed');
+      else if (byte === CLOSING_BRACKET) this.#skip(this.#expected !== 'element', 'end of file', 'malformed');
       else if (this.#expected === 'comma') this.#skip(byte === COMMA, 'element', 'malformed');
       else if (byte === COMMA) this.error = 'malformed';
       else {
@@ -59,33 +69,9 @@ function endOfElement(bytes: Uint8Array, at: number, isLast: boolean): number | 
       const close = endOfString(bytes, end);
       if (close === -1) return undefined;
       end = close;
-    } else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) depth++;
+    } else if (isOpening(byte)) depth++;
     else if (depth === 0 && (byte === COMMA || byte === CLOSING_BRACKET || isSpace(byte))) return end;
-    else if ((byte === CLOSING_BRACE || byte === CLOSING_BRACKET) && --depth <= 0) return end + 1;
+    else if (isClosing(byte) && --depth <= 0) return end + 1;
   }
   return isLast && depth === 0 ? bytes.length : undefined;
 }
-
-/** The index of the closing quote of the string that starts at `at`, or -1. */
-function endOfString(bytes: Uint8Array, at: number): number {
-  for (let end = bytes.indexOf(QUOTE, at + 1); ; end = bytes.indexOf(QUOTE, end + 1)) {
-    let start = end;
-    while (bytes[start - 1] === BACKSLASH) start--;
-    // After an odd number of backslashes, the quote is escaped.
-    if ((end - start) % 2 === 0) return end;
-  }
-}
-
-/** Whether a byte is white space in JSON (RFC 8259, section 2). */
-export function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === LINE_FEED || byte === 0x0d;
-}
-
-export const LINE_FEED = 0x0a;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPENING_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;

@@ -1,4 +1,5 @@
 import { Invalid } from './invalid.ts';
+import { DEPTH_MAX, parseJson } from './parse-json.ts';
 
 interface FieldTypes {
   text: string;
@@ -16,20 +17,15 @@ type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec]?: Fie
  * ignored. `text` is a string that every store preserves: well-formed Unicode without U+0000. `integer` is a number without
  * a fraction, in any notation, within ±(2^53 - 1).
  *
- * @returns InvalidJson when the bytes are not UTF-8 or not a JSON object, or a field has another type
+ * @returns InvalidJson when the bytes are not a JSON object that {@link parseJson} takes, or a field has another type
  */
 export function readJsonObject<const Spec extends FieldSpec>(
   bytes: Uint8Array,
   spec: Spec,
 ): JsonFields<Spec> | InvalidJson {
-  let text: string;
-  let value: unknown;
-  try {
-    text = utf8.decode(bytes);
-    value = JSON.parse(text);
-  } catch (error) {
-    return new InvalidJson(error instanceof SyntaxError ? 'not-json' : 'not-utf8');
-  }
+  const json = parseJson(bytes);
+  if (typeof json === 'string') return new InvalidJson(json);
+  const { text, value } = json;
   if (!isObject(value)) return new InvalidJson('not-object');
 
   const fields: Record<string, unknown> = {};
@@ -71,6 +67,7 @@ interface InvalidField {
 }
 
 const DETAILS = {
+  'too-deep': `nested deeper than ${DEPTH_MAX}`,
   'not-utf8': 'not UTF-8',
   'not-json': 'empty, compressed or not JSON',
   'not-object': 'not a JSON object',
@@ -82,13 +79,10 @@ const TYPES: Readonly<Record<keyof FieldTypes, string>> = {
   boolean: 'must be true or false',
 };
 
-/** Keeps a byte-order mark, which is not JSON. */
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** `JSON.parse` loses the order of names that differ in case, and rounds (`1.00000000000000000001` becomes 1). */
 const FRACTION_OR_EXPONENT = /[0-9][.eE]/;
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

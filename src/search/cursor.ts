@@ -1,5 +1,6 @@
 import { ID_MAX, YEAR_MAX } from '../book/book.ts';
 import { foldText, GAP } from '../book/folded-text.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { type BookPosition, SORT_KEY_LENGTH } from './book-search.ts';
 
 /** The version of the orders: cursors of another one are invalid. */
@@ -12,14 +13,9 @@ export function writeCursor(sort: string, { key, id }: BookPosition): string {
 
 /** Reads what {@link writeCursor} wrote. @returns undefined when it is malformed or of another sort */
 export function readCursor(text: string, sort: string): BookPosition | undefined {
-  let fields: unknown;
-  try {
-    fields = JSON.parse(Buffer.from(text, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(fields)) return undefined;
-  const [, id, key] = fields as unknown[];
+  const json = parseJson(Buffer.from(text, 'base64url'));
+  if (typeof json === 'string' || !Array.isArray(json.value)) return undefined;
+  const [, id, key] = json.value as unknown[];
   if (!isIntegerUpTo(id, ID_MAX) || !isKey(key, id, sort)) return undefined;
   return writeCursor(sort, { key, id }) === text ? { key, id } : undefined;
 }

@@ -369,7 +369,24 @@ describe('JSON', () => {
       '1/2: A||0',
     ]);
   });
+
+  test('has elements of bounded depth', async () => {
+    assert.deepEqual(
+      await outline('json', `[${nested(63)},${nested(64)},${nested(100_000)},{"title":"B"}]`),
+      [
+        '1/1: A||0',
+        '1/2: its arrays and objects are nested deeper than 64',
+        '1/3: its arrays and objects are nested deeper than 64',
+        '1/4: B||0',
+      ],
+    );
+  });
 });
+
+/** An object with an array that is nested so deep. */
+function nested(depth: number): string {
+  return `{"title":"A","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+}
 
 describe('NDJSON', () => {
   test('has an object in each line; empty lines are skipped', async () => {

@@ -19,6 +19,7 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
     ['POST', '/book', 'Invalid input', 'empty, compressed or not JSON', "{'title':'Emma'}"],
     ['POST', '/book', 'Invalid input', 'empty, compressed or not JSON', '{}', { 'Content-Encoding': 'gzip' }],
     ['POST', '/book', 'Invalid input', 'not a JSON object', '[]'],
+    ['POST', '/book', 'Invalid input', 'nested deeper than 64', '['.repeat(200)],
     ['PUT', '/book/1', 'Invalid input', YEAR, '{"year":null}'],
     ['PUT', '/book/2', 'Book not found', null, '{"year":null}'],
     ['POST', '/books', 'Invalid input', YEAR, '[{},{"year":1e99}]'],

@@ -70,10 +70,12 @@ describe('The count of failed logins', () => {
     assert.equal((await login(service, LOGIN)).status, 429);
   });
 
-  test('is not increased by an invalid body', async () => {
+  test('is not increased by a body that is invalid or too long', async () => {
     await using service = await startService({ httpLimits });
     for (let index = 0; index < 3 * FAILURES_MAX; index++) {
       assert.equal((await login(service, '{')).status, 400);
+      assert.equal((await login(service, `{"x":${'['.repeat(1_000)}`)).status, 400);
+      assert.equal((await login(service, LOGIN.padEnd(16_385))).status, 413);
     }
     assert.equal((await login(service, LOGIN)).status, 200);
   });

@@ -56,6 +56,7 @@ const NO_BOUNDS = [
 ];
 
 const UNITS: Readonly<Record<string, number>> = {
+  KiB: 1_024,
   MiB: 1_024 * 1_024,
   ms: 1,
   s: 1_000,

@@ -172,22 +172,24 @@ describe('An integer', () => {
   });
 });
 
-describe('A JSON text of any size is read:', () => {
-  const MEBIBYTE = 1_024 * 1_024;
-  const nested = '['.repeat(400_000) + ']'.repeat(400_000);
-
-  test('400,000 nested arrays in an unknown field', () => {
-    assert.deepEqual(read(`{"x":${nested},"title":"Dune","year":1965}`), { title: 'Dune', year: 1965 });
-    assert.deepEqual(read(`{"x":${nested},"Title":"Dune","title":"Dune","year":1965.0}`), {
+describe('An object that is nested deeper than 64', () => {
+  test('is invalid, also in an unknown field; the object itself counts', () => {
+    assert.deepEqual(read(`{"x":${nested(63)},"title":"Dune","year":1965}`), { title: 'Dune', year: 1965 });
+    assert.deepEqual(read(`{"x":${nested(63)},"Title":"Dune","title":"Dune","year":1965.0}`), {
       title: 'Dune',
       year: 1965,
     });
+    for (const name of ['x', 'title', 'year']) {
+      const result = readJsonObject(Buffer.from(`{"${name}":${nested(64)}}`), FIELDS);
+      assert.ok(result instanceof InvalidJson);
+      assert.deepEqual([result.reason, result.detail], ['too-deep', 'nested deeper than 64'], name);
+    }
+    assert.equal(read(`{"x":${nested(500_000)}}`), undefined);
   });
+});
 
-  test('400,000 nested arrays in a known field, which is invalid', () => {
-    assert.equal(read(`{"title":${nested},"year":1.0}`), undefined);
-  });
-
+describe('A JSON text of any size is read:', () => {
+  const MEBIBYTE = 1_024 * 1_024;
   test('1 MiB of digits, which are not an integer', () => {
     assert.equal(read(`{"year":${'9'.repeat(MEBIBYTE)}}`), undefined);
     assert.equal(read(`{"year":0.${'9'.repeat(MEBIBYTE)}}`), undefined);
@@ -204,6 +206,10 @@ describe('A JSON text of any size is read:', () => {
     assert.deepEqual(read(`{${'"Year":1,"year":2,'.repeat(MEBIBYTE / 18)}"YEAR":3}`), { year: 3 });
   });
 });
+
+function nested(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth);
+}
 
 /** Concatenates ASCII texts and bytes. */
 function bytes(...parts: (string | number)[]): Uint8Array {

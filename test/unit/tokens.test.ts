@@ -44,6 +44,11 @@ describe('An issued token', () => {
   });
 });
 
+/** An array that is nested so deep. */
+function nested(depth: number): unknown {
+  return JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+}
+
 /** With the key of these tests as the current and as the previous one. */
 const VERIFIERS = {
   '': tokens,
@@ -56,6 +61,7 @@ describe('A token is accepted', () => {
     'that expires later in this second': make({ payload: { exp: NOW + 0.6 } }),
     'without exp': make({ payload: {} }),
     'whose nbf is this second': make({ payload: { nbf: NOW } }),
+    'whose claims are nested 64 deep': make({ payload: { exp: NOW + 1, x: nested(63) } }),
     'with other claims': make({ payload: { sub: 'x', iss: 1, aud: [], exp: NOW + 1 } }),
     'of HS384': make({ alg: 'HS384' }),
     'of HS512': make({ alg: 'HS512' }),
@@ -86,6 +92,9 @@ describe('A token is rejected', () => {
     'whose exp is null': make({ payload: { exp: null } }),
     'whose nbf is a text': make({ payload: { nbf: '0' } }),
     'whose nbf is null': make({ payload: { nbf: null } }),
+
+    'whose claims are nested deeper than 64': make({ payload: { exp: NOW + 1, x: nested(64) } }),
+    'whose header is nested deeper than 64': make({ header: { alg: 'HS256', x: nested(64) } }),
 
     'signed with another key': make({ key: `${KEY} ` }),
     'signed with an empty key': make({ key: '' }),

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../http/body-limits.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatBytes, LOGIN_BYTES_MAX } from '../../http/body-limits.ts';
 import { STATUS_CODES } from '../../http/node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { CACHE_CONTROL, STATUS_HEADERS } from '../../http/response.ts';
+import { DEPTH_MAX } from '../../json/parse-json.ts';
 import {
   ERROR_HEADERS,
   type ErrorName,
@@ -71,9 +72,9 @@ HTTP status; \`data\` is null unless an operation says otherwise. Messages are e
 
 Paths are exact: any other path is 404 \`Not found\`. \`HEAD\` works like \`GET\`, without content.
 
-A body is one JSON object in UTF-8 of at most ${formatMebibytes(BODY_BYTES_MAX)}, or for \`POST /books\` and \`PATCH /books\` an array of them of at most ${formatMebibytes(BOOKS_BYTES_MAX)}, whatever \
-its \`Content-Type\`; a body with a \`Content-Encoding\` is rejected. Strings are well-formed Unicode. Field names are \
-case-insensitive; of duplicates, the last one counts.`;
+A body is one JSON object in UTF-8 of at most ${formatBytes(BODY_BYTES_MAX)} (of \`POST /token\` ${formatBytes(LOGIN_BYTES_MAX)}), or for \`POST /books\` and \`PATCH /books\` an array of them of at most ${formatBytes(BOOKS_BYTES_MAX)}, whatever \
+its \`Content-Type\`; a body with a \`Content-Encoding\` is rejected. In each object, arrays and objects are nested at most ${DEPTH_MAX} deep, itself \
+included. Strings are well-formed Unicode. Field names are case-insensitive; of duplicates, the last one counts.`;
 
 const TAGS: Readonly<Record<Operation['tag'], string>> = {
   Tokens: 'Tokens are issued for one configured pair of username and password. They expire.',

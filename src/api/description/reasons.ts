@@ -1,5 +1,5 @@
 import { UPDATED_BYTES_MAX } from '../../book/book-store.ts';
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../http/body-limits.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatBytes, LOGIN_BYTES_MAX } from '../../http/body-limits.ts';
 import type { ErrorName } from './operations.ts';
 
 /** The condition of each error response, in CommonMark, for `/openapi.json` and the table in docs/api.md. */
@@ -27,7 +27,7 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   notFound: 'there is no such path; paths are exact, and the token is not checked',
   methodNotAllowed: 'the path does not have this method; see `Allow`',
   requestTimeout: 'the request did not arrive in time; see `REQUEST_TIMEOUT_SECONDS`',
-  payloadTooLarge: `the body is longer than ${formatMebibytes(BODY_BYTES_MAX)}, or that of \`POST /books\` or \`PATCH /books\` than ${formatMebibytes(BOOKS_BYTES_MAX)}, or the stored books of \`PATCH /books\` have more than ${formatMebibytes(UPDATED_BYTES_MAX)} of text together, or the response to \`PATCH /books\` or \`POST /books/restore\` would have more`,
+  payloadTooLarge: `the body is longer than ${formatBytes(BODY_BYTES_MAX)}, or that of \`POST /token\` than ${formatBytes(LOGIN_BYTES_MAX)}, or that of \`POST /books\` or \`PATCH /books\` than ${formatBytes(BOOKS_BYTES_MAX)}, or the stored books of \`PATCH /books\` have more than ${formatBytes(UPDATED_BYTES_MAX)} of text together, or the response to \`PATCH /books\` or \`POST /books/restore\` would have more`,
   expectationFailed: '`Expect` has a value other than `100-continue`',
   tooManyRequests:
     '`POST /token` after 100 failed logins from one address within a minute; see `Retry-After`',

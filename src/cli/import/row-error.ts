@@ -1,10 +1,11 @@
 import { ID_MAX, TEXT_LENGTH_MAX, YEAR_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
-import { ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
+import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
 
 const MESSAGES = {
   'not-utf8': 'it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
   'not-json': 'it is not JSON',
+  'too-deep': `its arrays and objects are nested deeper than ${DEPTH_MAX}`,
   'not-object': 'it is not a JSON object',
   empty: 'title, author and year are empty',
   'row-too-long': `it is longer than ${ROW_SIZE_MAX}`,
