@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BookUpdate, readBook, readBookUpdate } from '../book/book.ts';
+import { BODY_BYTES_MAX, formatBytes } from '../http/body-limits.ts';
 import { strongTags } from '../http/preconditions.ts';
 import { ArrayScanner } from '../json/array-scanner.ts';
 import { Invalid } from '../json/invalid.ts';
@@ -8,7 +9,9 @@ import { Invalid } from '../json/invalid.ts';
 export const BOOKS_MAX = 10_000;
 
 /** The bytes that are read in a turn of the event loop: a long body delays other requests by a few milliseconds. */
-const TURN_BYTES = 256 * 1_024;
+const TURN_BYTES = 64 * 1_024;
+/** The length of the arrays that the store gets. */
+const ARRAY_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
 
@@ -20,20 +23,20 @@ export interface InvalidBooks {
   readonly detail: string;
 }
 
-export const NO_ARRAY: InvalidBooks = {
+const NO_ARRAY: InvalidBooks = {
   invalidIndex: undefined,
   detail: 'empty, compressed or not a JSON array',
 };
 
 /** Reads the body of `POST /books`: new books, each like {@link readBook}. */
 export function readBooks(body: Uint8Array): Promise<BooksRead> {
-  return readElements(body, readBook);
+  return readObjects(body, readBook);
 }
 
 /** Reads the body of `PATCH /books`: updates, each like {@link readBookUpdate}, of different books. */
 export function readUpdates(body: Uint8Array): Promise<BooksRead> {
   const ids = new Set<number>();
-  return readElements(body, (element): BookUpdate | Invalid => {
+  return readObjects(body, (element): BookUpdate | Invalid => {
     const update = readBookUpdate(element, strongTags);
     if (update instanceof Invalid) return update;
     if (ids.has(update.id)) return new Invalid(`the id ${update.id} a second time`);
@@ -42,30 +45,57 @@ export function readUpdates(body: Uint8Array): Promise<BooksRead> {
   });
 }
 
+/** Returns JSON arrays of about {@link ARRAY_BYTES} of what `read` returns. */
+async function readObjects(body: Uint8Array, read: (element: Uint8Array) => object): Promise<BooksRead> {
+  const json: Uint8Array[] = [];
+  let objects: string[] = [];
+  let bytes = 0;
+  const flush = () => {
+    if (objects.length > 0) json.push(utf8.encode(`[${objects.join(',')}]`));
+    objects = [];
+    bytes = 0;
+  };
+  const invalid = await readElements(body, (element) => {
+    const object = read(element);
+    if (object instanceof Invalid) return object;
+    objects.push(JSON.stringify(object));
+    bytes += element.length;
+    if (bytes >= ARRAY_BYTES) flush();
+    return undefined;
+  });
+  flush();
+  return invalid ?? { json };
+}
+
 /**
- * Reads an array in several turns of the event loop. Returns JSON arrays of about {@link TURN_BYTES} of what `read` returns.
+ * Reads an array of up to {@link BOOKS_MAX} elements, each at most as long as the body of one book, in turns of the event loop.
+ *
+ * @param read returns why an element is invalid, if it is
+ * @returns undefined when no element is
  */
-async function readElements(body: Uint8Array, read: (element: Uint8Array) => object): Promise<BooksRead> {
-  const arrays: Uint8Array[] = [];
-  let elements: string[] = [];
-  let count = 0;
-  let bytesOfTurn = 0;
+export async function readElements(
+  body: Uint8Array,
+  read: (element: Uint8Array) => Invalid | undefined,
+): Promise<InvalidBooks | undefined> {
   const scanner = new ArrayScanner();
-  for (let json = scanner.next(body, true); json; json = scanner.next(body, true)) {
-    if (count === BOOKS_MAX) return { invalidIndex: count, detail: `more than ${BOOKS_MAX} books` };
-    const element = read(json);
-    if (element instanceof Invalid) return { invalidIndex: count, detail: element.detail };
-    count++;
-    elements.push(JSON.stringify(element));
-    bytesOfTurn += json.length;
-    if (bytesOfTurn < TURN_BYTES) continue;
-    bytesOfTurn = 0;
-    arrays.push(utf8.encode(`[${elements.join(',')}]`));
-    elements = [];
+  let count = 0;
+  for (let end = TURN_BYTES; ; end += TURN_BYTES) {
+    const bytes = body.subarray(0, end);
+    const isLast = end >= body.length;
+    for (let json = scanner.next(bytes, isLast); json; json = scanner.next(bytes, isLast)) {
+      if (count === BOOKS_MAX) return { invalidIndex: count, detail: `more than ${BOOKS_MAX} books` };
+      const invalid = json.length > BODY_BYTES_MAX ? TOO_LONG : read(json);
+      if (invalid) return { invalidIndex: count, detail: invalid.detail };
+      count++;
+    }
+    if (scanner.error === 'no-array') return NO_ARRAY;
+    if (scanner.error)
+      return { invalidIndex: count, detail: 'the array is not valid JSON from this book on' };
+    if (isLast) return undefined;
+    // The rest is an element whose end is not found yet.
+    if (end - scanner.at > BODY_BYTES_MAX) return { invalidIndex: count, detail: TOO_LONG.detail };
     await nextTurn();
   }
-  if (scanner.error === 'no-array') return NO_ARRAY;
-  if (scanner.error) return { invalidIndex: count, detail: 'the array is not valid JSON from this book on' };
-  if (elements.length > 0) arrays.push(utf8.encode(`[${elements.join(',')}]`));
-  return { json: arrays };
 }
+
+const TOO_LONG = new Invalid(`longer than ${formatBytes(BODY_BYTES_MAX)}`);

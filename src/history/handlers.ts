@@ -94,7 +94,7 @@ export class HistoryHandlers {
   /** POST /books/restore */
   readonly restoreMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const restore = async (body: Uint8Array): Promise<HttpResult> => {
-      const ids = readIds(body);
+      const ids = await readIds(body);
       if ('detail' in ids) return invalidElement(ids);
       // A short body may get a long response, so there must be memory for one.
       const reservation = new Reservation(this.#unreadBudget, reply.raw);

@@ -1,24 +1,17 @@
-import { BOOKS_MAX, type InvalidBooks, NO_ARRAY } from '../api/many-books.ts';
+import { type InvalidBooks, readElements } from '../api/many-books.ts';
 import { describeInvalidId } from '../book/book.ts';
+import { Invalid } from '../json/invalid.ts';
+import { readJsonInteger } from '../json/json-object.ts';
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** Reads the body of `POST /books/restore`: the different ids of up to {@link BOOKS_MAX} books. */
-export function readIds(body: Uint8Array): readonly number[] | InvalidBooks {
-  let elements: unknown;
-  try {
-    elements = JSON.parse(strictUtf8.decode(body));
-  } catch {
-    // It is no array, then.
-  }
-  if (!Array.isArray(elements)) return NO_ARRAY;
+/** Reads the body of `POST /books/restore`: the different ids of books. */
+export async function readIds(body: Uint8Array): Promise<readonly number[] | InvalidBooks> {
   const ids = new Set<number>();
-  for (const [index, id] of elements.entries()) {
-    if (index === BOOKS_MAX) return { invalidIndex: index, detail: `more than ${BOOKS_MAX} books` };
-    if (!Number.isSafeInteger(id) || id < 0)
-      return { invalidIndex: index, detail: `an id ${describeInvalidId(id)}` };
-    if (ids.has(id)) return { invalidIndex: index, detail: `the id ${id} a second time` };
+  const invalid = await readElements(body, (element) => {
+    const id = readJsonInteger(element);
+    if (typeof id !== 'number' || id < 0) return new Invalid(`an id ${describeInvalidId(id)}`);
+    if (ids.has(id)) return new Invalid(`the id ${id} a second time`);
     ids.add(id);
-  }
-  return [...ids];
+    return undefined;
+  });
+  return invalid ?? [...ids];
 }

@@ -50,6 +50,16 @@ export function readJsonObject<const Spec extends FieldSpec>(
   return fields as JsonFields<Spec>;
 }
 
+/** Reads an integer as {@link readJsonObject} reads a field. @returns a text if the bytes are one; undefined if they are anything else */
+export function readJsonInteger(bytes: Uint8Array): number | string | undefined {
+  const json = parseJson(bytes);
+  if (typeof json === 'string') return undefined;
+  if (typeof json.value === 'string') return json.value;
+  if (typeof json.value !== 'number') return undefined;
+  const value = FRACTION_OR_EXPONENT.test(json.text) ? parseExactly(json.text.trim()) : json.value;
+  return hasType(value, 'integer') ? (value as number) : undefined;
+}
+
 /** Why {@link readJsonObject} rejects bytes: what they are not, or a field that has another type. */
 export class InvalidJson extends Invalid {
   readonly reason: keyof typeof DETAILS | InvalidField;

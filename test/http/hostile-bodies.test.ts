@@ -70,8 +70,40 @@ for (const { name: engine } of engines) {
         assert.deepEqual(await titles(service), method === 'POST' ? ['Emma', ''] : ['Emma', '', '', 'b']);
         assert.equal((await service.fetch(method, path, body(63))).status, accepted);
       }
+      const restore = await service.fetch('POST', '/books/restore', `[1,${nested(65)}]`);
+      assert.equal(restore.status, 400);
+      assert.equal(restore.headers.get('invalid-index'), '1');
     });
   });
+
+  test(`A book of more than 1 MiB among many is invalid on ${engine}, whatever it has, and nothing is stored`, async () => {
+    await using service = await startService({ engine });
+    await service.fetch('POST', '/book', '{"title":"Emma"}');
+    for (const [method, accepted] of [
+      ['POST', 201],
+      ['PATCH', 200],
+    ] as const) {
+      for (const element of [
+        bookOf(MEBIBYTE + 1),
+        `{"id":1,"x":${nested(7 * MEBIBYTE)}}`,
+        `{"id":1,"x":[${'[],'.repeat(2 * MEBIBYTE)}1]}`,
+        `"${'\\u0000'.repeat(2 * MEBIBYTE)}"`,
+        `{"id":1,"x":${'{"a":'.repeat(2 * MEBIBYTE)}`,
+      ]) {
+        const response = await service.fetch(method, '/books', `[${element}]`);
+        assert.equal(response.status, 400, element.slice(0, 30));
+        assert.equal(response.headers.get('invalid-index'), '0');
+        assert.equal(response.headers.get('error-detail'), 'longer than 1 MiB');
+      }
+      assert.equal((await service.fetch(method, '/books', `[ ${bookOf(MEBIBYTE)} ]`)).status, accepted);
+    }
+    assert.deepEqual(await titles(service), ['changed', 'changed']);
+  });
+}
+
+/** A book, or a change of one, of this length. */
+function bookOf(length: number): string {
+  return `${'{"id":1,"title":"changed"'.padEnd(length - 1)}}`;
 }
 
 async function titles(service: Service): Promise<string[]> {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { BOOKS_MAX, type BooksRead, readBooks } from '../../src/api/many-books.ts';
+import { BOOKS_MAX, type BooksRead, type InvalidBooks, readBooks } from '../../src/api/many-books.ts';
+import { readIds } from '../../src/history/ids.ts';
 import { ArrayScanner } from '../../src/json/array-scanner.ts';
 
+const MEBIBYTE = 1_024 * 1_024;
 const BOOK = '{"title":"","author":"","year":0}';
 
 describe('readBooks', () => {
@@ -70,6 +72,53 @@ describe('readBooks', () => {
     });
   });
 
+  test('rejects a book of more than 1 MiB, which may be valid otherwise', async () => {
+    assert.deepEqual(textsOf(await read(`[${longBook(MEBIBYTE)} , ${longBook(MEBIBYTE)}]`)), [
+      `[${BOOK}]`,
+      `[${BOOK}]`,
+    ]);
+    const tooLong = { invalidIndex: 1, detail: 'longer than 1 MiB' };
+    for (const element of [
+      longBook(MEBIBYTE + 1),
+      longBook(3 * MEBIBYTE),
+      '{'.padEnd(MEBIBYTE, ' ').concat('}'),
+      '1'.repeat(MEBIBYTE + 1),
+      ...['[', '{"a":', '1', '"[', '"', '{"a":"\\u0000', '{"x":[1,'].map((piece) =>
+        piece.repeat(2 * MEBIBYTE),
+      ),
+    ]) {
+      assert.deepEqual(await read(`[{},${element}]`), tooLong, element.slice(0, 20));
+      assert.deepEqual(await read(`[{},${element}`), tooLong, element.slice(0, 20));
+    }
+  });
+
+  test('rejects a book that is nested deeper than 64; the array around it does not count', async () => {
+    assert.deepEqual(textsOf(await read(`[${deepBook(64)}]`)), [`[${BOOK}]`]);
+    const tooDeep = { invalidIndex: 1, detail: 'nested deeper than 64' };
+    for (const depth of [65, 66, 1_000, 400_000])
+      assert.deepEqual(await read(`[{},${deepBook(depth)}]`), tooDeep);
+  });
+
+  test('yields to the event loop within what is no book', async () => {
+    for (const body of [
+      ' '.repeat(16 * MEBIBYTE),
+      `[${' '.repeat(16 * MEBIBYTE)}`,
+      `[{}${' '.repeat(16 * MEBIBYTE)}]`,
+      `[{},${' '.repeat(16 * MEBIBYTE)}{}] `,
+    ]) {
+      let turns = 0;
+      let isReading = true;
+      const count = () => {
+        turns++;
+        if (isReading) setImmediate(count);
+      };
+      setImmediate(count);
+      await read(body);
+      isReading = false;
+      assert.ok(turns >= 60, `${turns} turns`);
+    }
+  });
+
   test('yields to the event loop', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
@@ -89,6 +138,47 @@ describe('readBooks', () => {
   });
 });
 
+describe('readIds', () => {
+  test('reads different ids in order, in any notation', async () => {
+    assert.deepEqual(await ids('[]'), []);
+    assert.deepEqual(await ids(' [ 3 ,1,\n2e1,4.0,0,9007199254740991] '), [3, 1, 20, 4, 0, 9007199254740991]);
+  });
+
+  test('rejects an array with the index of the first invalid id', async () => {
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    for (const [text, invalidIndex] of [
+      ['[1,', 1],
+      ['[1 2]', 1],
+      ['[1,2]]', 2],
+      ['[1,01]', 1],
+      ['[1,-1]', 1],
+      ['[1,1.5]', 1],
+      ['[1,1.00000000000000000001]', 1],
+      ['[1,9007199254740992]', 1],
+      ['[1,"2"]', 1],
+      ['[1,null]', 1],
+      ['[1,2,[3]]', 2],
+      ['[1,2,1.0]', 2],
+      [`[${nested}]`, 0],
+      ['['.repeat(1_000_000), 0],
+      ['', undefined],
+      ['1', undefined],
+      ['{}', undefined],
+      ['\ufeff[]', undefined],
+    ] as const) {
+      assert.partialDeepStrictEqual(await ids(text), { invalidIndex }, text.slice(0, 30));
+    }
+  });
+
+  test(`accepts at most ${BOOKS_MAX} ids`, async () => {
+    const most = Array.from({ length: BOOKS_MAX }, (_, id) => id);
+    assert.deepEqual(await ids(JSON.stringify(most)), most);
+    assert.partialDeepStrictEqual(await ids(JSON.stringify([...most, BOOKS_MAX])), {
+      invalidIndex: BOOKS_MAX,
+    });
+  });
+});
+
 test('ArrayScanner finds the elements of JSON.parse, or an error', () => {
   const pieces = ['[', ']', '{', '}', ',', '"', '\\', '"a"', ':', '1', ' ', '{}', '"\\""', '[]'];
   let state = 1;
@@ -103,8 +193,13 @@ test('ArrayScanner finds the elements of JSON.parse, or an error', () => {
     const bytes = Buffer.from(text);
     const scanner = new ArrayScanner();
     const elements: unknown[] = [];
-    for (let json = scanner.next(bytes, true); json; json = scanner.next(bytes, true))
-      elements.push(parse(json));
+    // The bytes arrive in parts.
+    for (let end = Math.min(1 + draw(8), bytes.length); ; end = Math.min(end + 1 + draw(8), bytes.length)) {
+      const [part, isLast] = [bytes.subarray(0, end), end === bytes.length];
+      for (let json = scanner.next(part, isLast); json; json = scanner.next(part, isLast))
+        elements.push(parse(json));
+      if (isLast || scanner.error) break;
+    }
     const whole = parse(bytes);
     if (Array.isArray(whole)) {
       arrays++;
@@ -114,9 +209,21 @@ test('ArrayScanner finds the elements of JSON.parse, or an error', () => {
   assert.ok(arrays > 1_000);
 });
 
+function longBook(length: number): string {
+  return `${'{"x":"'.padEnd(length - 2, 'x')}"}`;
+}
+
+function deepBook(depth: number): string {
+  return `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+}
+
 function textsOf(result: BooksRead): string[] {
   assert.ok('json' in result);
   return result.json.map((array) => Buffer.from(array).toString());
+}
+
+function ids(text: string): Promise<readonly number[] | InvalidBooks> {
+  return readIds(Buffer.from(text));
 }
 
 function read(text: string): Promise<BooksRead> {
