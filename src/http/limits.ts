@@ -8,7 +8,7 @@ export interface HttpLimits {
   readonly failedLogins: number;
   /** The memory of all long responses that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
-  /** The pipelined requests of all connections that wait for their turn, each of which takes some 3 KB; a further one is rejected. */
+  /** The pipelined requests of all connections that wait for their turn, each of which takes some 3 KB and 10 µs to parse; a further one is rejected. */
   readonly waitingRequests: number;
   /** The time for the headers of a request, and for a whole request, to arrive. */
   readonly headersMs: number;
@@ -42,7 +42,7 @@ export const FIXED_LIMITS = {
   loginBytesAtOnce: 2 * 1_024 * 1_024,
   failedLogins: 100,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
-  waitingRequests: 10_000,
+  waitingRequests: 1_000,
   rejectedConnections: 1_000,
   idleMs: 72_000,
   searchMs: 10_000,

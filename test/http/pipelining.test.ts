@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
@@ -9,6 +10,25 @@ const BODY = JSON.stringify({ title: TITLE });
 const MALFORMED = 'good morning\r\n\r\n';
 
 describe('Pipelined requests', () => {
+  test('of many connections delay a new connection by one of them for each connection before it', async () => {
+    await using service = await startService();
+    const small = 'GET /nowhere HTTP/1.1\r\nHost:\r\n\r\n';
+    const attackers = Array.from({ length: 100 }, () => {
+      const socket = connect({ host: '127.0.0.1', port: service.port }).on('error', () => {});
+      socket.write(small.repeat(10));
+      return socket;
+    });
+    using connection = await Connection.open(service);
+    await connection.send(small);
+    const response = await connection.response();
+    assertError(response, 404, 'Not found');
+    const id = response.headers.get('x-request-id') ?? '';
+    const before = service.log.findIndex((line) => line.includes(id));
+    // The first request of each connection, and as many that waited.
+    assert.ok(before >= 0 && before < 400, `${before} of 1,000 requests came before it`);
+    for (const socket of attackers) socket.destroy();
+  });
+
   test('get their responses in order', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);

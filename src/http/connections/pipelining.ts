@@ -9,11 +9,13 @@ export const REQUEST_NOT_TAKEN = 'HPE_CB_HEADERS_COMPLETE';
 /**
  * Routes pipelined requests one after the other: their effects have their order (RFC 9112, section 9.3.2), none has an effect
  * after the last response of the connection, and one response at a time waits for the client to read it. Until its turn a
- * request takes the memory that Node gives it, but none of Fastify's.
+ * request takes the memory that Node gives it, but none of Fastify's. All connections with waiting requests share the
+ * {@link Turns}, so that pipelining delays nobody else: a request that is not pipelined is routed at once.
  */
 export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
   const { server } = app;
   const all = { count: 0, max: limits.waitingRequests };
+  const turns = new Turns();
   // Fastify's own listener is `routing`.
   server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
@@ -30,14 +32,14 @@ export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
       if (state.waiting > 0) socket.pause();
     });
     const takeTurn = () => {
-      if (!socket.writable) return;
+      if (!socket.writable) return false;
       state.waiting--;
       all.count--;
       if (state.waiting === 0) socket.resume();
       app.routing(request, response);
+      return true;
     };
-    // In the next turn of the event loop, so that other connections are served between two pipelined requests.
-    previous.once('close', () => setImmediate(takeTurn));
+    previous.once('close', () => turns.add(takeTurn));
   });
   server.on('connection', (socket: Connection) => {
     limitRequests(socket, all);
@@ -46,6 +48,25 @@ export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
       all.count -= stateOf(socket).waiting;
     });
   });
+}
+
+/**
+ * Takes one waiting request in each turn of the event loop, first come, first served. A turn accepts one connection: were it to
+ * take a request of every connection, a new client would wait for nearly all requests that strangers have pipelined.
+ */
+class Turns {
+  /** For each connection whose next request can be routed: routes it. @returns false when the connection has ended */
+  readonly #queue: (() => boolean)[] = [];
+
+  add(take: () => boolean): void {
+    if (this.#queue.push(take) === 1) setImmediate(this.#takeNext);
+  }
+
+  readonly #takeNext = () => {
+    for (let isTaken = false; !isTaken && this.#queue.length > 0; this.#queue.shift())
+      isTaken = this.#queue[0]?.() === true;
+    if (this.#queue.length > 0) setImmediate(this.#takeNext);
+  };
 }
 
 /**
