@@ -36,6 +36,8 @@ async function restartCopies({ engine, rounds, seed, report }: CampaignOptions):
   for (const port of ports) await trial.start(port);
   const proxy = resources.use(await Haproxy.start(balanceCopies(trial.target.port, ports), folder.path));
 
+  await assertHidden(trial.target.port);
+
   const figures: Record<string, number> = { requests: 0, failed: 0 };
   for (let round = 1; round <= rounds; round++) {
     const { calls } = await underLoad(trial, async (clients) => {
@@ -54,6 +56,16 @@ async function restartCopies({ engine, rounds, seed, report }: CampaignOptions):
   }
   await Promise.all(ports.map((port) => trial.stop(port)));
   return { ...figures, ...trial.writes };
+}
+
+/** Asserts that the proxy itself, whose responses have no request id, hides what is not public, also with escapes. */
+async function assertHidden(port: number): Promise<void> {
+  for (const path of ['/metrics', '/%6detrics', '/m%65trics?x=1', '/readyz', '/%72eadyz']) {
+    const { status, headers } = await fetch(`http://localhost:${port}${path}`);
+    assert.equal(status, 404, path);
+    assert.equal(headers.get('x-request-id'), null, `${path} has reached a copy`);
+  }
+  assert.equal((await fetch(`http://localhost:${port}/nowhere`)).headers.has('x-request-id'), true);
 }
 
 /** Runs clients through the proxy during `disturb`, and asserts that no write is lost. */

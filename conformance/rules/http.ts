@@ -72,6 +72,8 @@ export const httpRules = rulesOf(
         `/Book/${id}`,
         `/book/${id}/title`,
         '/book/../books',
+        '/%62ooks',
+        '/book%73',
         '/%zz',
       ]) {
         expectNull(await service.sendWithoutToken('GET', path), 404, 'Not found');

@@ -29,6 +29,7 @@ export const idRules = rulesOf(
         `${id},${id}`,
         `${id};2`,
         `${id}%2F`,
+        String(id).replaceAll(/[0-9]/g, '%3$&'),
       ];
       await expectNotFound(service, [...ids, ...similar]);
       await expectStored(service, { id });

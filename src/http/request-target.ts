@@ -1,17 +1,13 @@
 /**
  * A request target in the form that the router accepts: without the scheme and authority of the absolute form (RFC 9112,
- * section 3.2.2), and with invalid escapes taken literally, so that they match no path and no id.
+ * section 3.2.2), and with the path as it was sent. The router decodes paths, so `%` is escaped once more: a path has one
+ * spelling, which a proxy cannot read in another way, and `/%6detrics` is not `/metrics`.
  */
 export function routableTarget(target: string): string {
   if (isUnescapedPath(target)) return target;
   const [, path = '', query = ''] =
     /^(?:https?:\/\/[^/?]*)?([^?]*)(.*)$/is.exec(target.replaceAll('#', '%23')) ?? [];
-  try {
-    decodeURIComponent(path);
-    return path + query;
-  } catch {
-    return path.replaceAll('%', '%25') + query;
-  }
+  return path.replaceAll('%', '%25') + query;
 }
 
 /** Whether it is a path without escapes, as nearly all targets are. */

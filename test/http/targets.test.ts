@@ -82,6 +82,25 @@ const RTSP_METHODS = [
   'TEARDOWN',
 ];
 
+/** What decodes to a path of the service, in origin form and in absolute form. */
+const SPELLINGS = [
+  '/%62ooks',
+  '/%6detrics',
+  '/m%65trics?x=1',
+  'http://localhost/%6Detrics',
+  '/%72eadyz',
+  '/%68ealthz',
+  '/%64ocs',
+  '/docs%2Fpage.js',
+  '/docs/%70age.js',
+  '/%63onsole/',
+  '/console/%66eatures.json',
+  '/console%2f',
+  '/openapi%2ejson',
+  '/%74oken',
+  '/%2562ooks',
+];
+
 describe('Request targets', () => {
   const sharedService = shareService();
 
@@ -125,13 +144,33 @@ describe('Request targets', () => {
     });
   }
 
-  test('an escaped letter in a path equals the letter, for every method', async () => {
+  for (const target of SPELLINGS) {
+    test(`${target} is another path than the one that it decodes to, for every method`, async () => {
+      const service = await sharedService();
+      using connection = await Connection.open(service);
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+        await connection.send(request(`${method} ${target}`, [service.authorization]));
+        assertError(await connection.response(), 404, 'Not found');
+      }
+    });
+  }
+
+  test('an id with an escape is none: 404 Book not found after the token, 405 for other methods', async () => {
     const service = await sharedService();
+    const { data } = (await (await service.fetch('POST', '/book', '{}')).json()) as { data: { id: number } };
+    const escaped = String(data.id).replaceAll(/[0-9]/g, '%3$&');
     using connection = await Connection.open(service);
-    await connection.send(request('GET /%62ooks', [service.authorization]));
-    assertSuccess(await connection.response(), 200, 'Books retrieved successfully');
-    await connection.send(request('DELETE /%62ooks'));
-    assertError(await connection.response(), 405, 'Method not allowed');
+    for (const id of [escaped, `${data.id}%20`, `%2500${data.id}`, '%zz', '%']) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        await connection.send(request(`${method} /book/${id}`));
+        assertError(await connection.response(), 401, 'Authorization token required');
+        await connection.send(request(`${method} /book/${id}`, [service.authorization], '{}'));
+        assertError(await connection.response(), 404, 'Book not found');
+      }
+      await connection.send(request(`PATCH /book/${id}`));
+      assertError(await connection.response(), 405, 'Method not allowed');
+    }
+    assert.equal((await service.fetch('GET', `/book/${data.id}`)).status, 200);
   });
 });
 

@@ -232,8 +232,10 @@ describe('The proxies', () => {
     }
   });
 
-  test('respond 404 to /metrics', () => {
+  test('respond 404 to /metrics, also with escapes: nginx and Caddy decode the path that they compare', () => {
     assert.match(readText(NGINX), /^ *location = \/metrics \{\n.*\n *return 404 /m);
     assert.match(readText(CADDY), /^\s*respond \/metrics .* 404$/m);
+    const hidden = /^ *http-request return status 404 .* if \{ path,url_dec -m str \/metrics \/readyz \}$/m;
+    assert.match(readText(HAPROXY), hidden);
   });
 });

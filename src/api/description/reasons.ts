@@ -24,7 +24,8 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   invalidCredentials: 'the username or password of `POST /token` is wrong or absent',
   bookNotFound:
     'there is no book with this id, also on `DELETE`; takes precedence over an invalid body, but in `PATCH /books` and `POST /books/restore`, where `Invalid-Index` is the index of the first change or id at fault',
-  notFound: 'there is no such path; paths are exact, and the token is not checked',
+  notFound:
+    'there is no such path; paths are exact, in one spelling without escapes (`/%62ooks` is another path), and the token is not checked',
   methodNotAllowed: 'the path does not have this method; see `Allow`',
   requestTimeout: 'the request did not arrive in time; see `REQUEST_TIMEOUT_SECONDS`',
   payloadTooLarge: `the body is longer than ${formatBytes(BODY_BYTES_MAX)}, or that of \`POST /token\` than ${formatBytes(LOGIN_BYTES_MAX)}, or that of \`POST /books\` or \`PATCH /books\` than ${formatBytes(BOOKS_BYTES_MAX)}, or the stored books of \`PATCH /books\` have more than ${formatBytes(UPDATED_BYTES_MAX)} of text together, or the response to \`PATCH /books\` or \`POST /books/restore\` would have more`,

@@ -53,7 +53,7 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
     path.methods.push(...[method].flat());
   });
   return (target) => {
-    const path = decodeURI(target.split('?', 1)[0] ?? '');
+    const [path = ''] = target.split('?', 1);
     const known = paths.values().find(({ pattern }) => pattern.test(path));
     return known?.methods.join(', ');
   };
