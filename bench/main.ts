@@ -44,6 +44,6 @@ function readCommandLine(): Options {
 }
 
 function progress(line: string): void {
-  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+  const seconds = Math.round(performance.now() / 1_000);
   console.error(`${String(seconds).padStart(5)} s  ${line}`);
 }

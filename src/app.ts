@@ -29,7 +29,8 @@ export interface App {
 const STORE_CLOSE_MS_MAX = 500;
 
 /**
- * @param now the clock, in milliseconds since 1970
+ * @param now the clock, in milliseconds since 1970, by which tokens expire
+ * @param monotonicNow a clock that is never set, in milliseconds
  * @throws StoreNotReady when the store cannot be reached or prepared
  * @throws Error with a code such as `EADDRINUSE` when the service cannot listen
  */
@@ -38,6 +39,7 @@ export async function startApp(
   secrets: Secrets,
   logStream: LogStream,
   now = Date.now,
+  monotonicNow?: () => number,
 ): Promise<App> {
   const version = readVersion();
   const metrics = config.hasMetrics ? new Metrics(version, config.store.engine) : undefined;
@@ -57,7 +59,7 @@ export async function startApp(
     wings,
     tokens,
     credentials: new Credentials(secrets.username, secrets.password),
-    throttle: new LoginThrottle(config.limits.failedLogins, now),
+    throttle: new LoginThrottle(config.limits.failedLogins, monotonicNow),
     limits: config.limits,
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,

@@ -39,7 +39,7 @@ export async function startBareServer(): Promise<BareServer> {
     ],
     tokens: new Tokens(secrets.tokenKey, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
-    throttle: new LoginThrottle(config.limits.failedLogins, Date.now),
+    throttle: new LoginThrottle(config.limits.failedLogins),
     limits: { ...config.limits, graceMs: 0 },
     corsOrigins: [],
     trustProxy: false,

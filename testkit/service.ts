@@ -33,6 +33,8 @@ export const WRONG_LOGIN = JSON.stringify({ username: USERNAME, password: TITLE 
 export interface ServiceOptions {
   /** The clock, in milliseconds since 1970. */
   readonly now?: () => number;
+  /** A clock that is never set, in milliseconds. */
+  readonly monotonicNow?: () => number;
   readonly httpLimits?: Partial<HttpLimits>;
   /** The store; by default a new one, which is deleted with the service. */
   readonly dbUrl?: string;
@@ -120,6 +122,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     hasHistory = false,
     httpLimits,
     now,
+    monotonicNow,
   } = options;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
   const address = await engineOfAddress?.createAddress();
@@ -140,6 +143,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     { tokenKey: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     { write: (line) => log.push(line) },
     now,
+    monotonicNow,
   );
   return new Service(app.url, signToken(now), log, async () => {
     await app.close();
@@ -159,7 +163,7 @@ export async function startServiceOn(
     wings: 'search' in store ? [{ serve: (core) => serveSearch(core, store) }] : [],
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
-    throttle: new LoginThrottle(DEFAULTS.limits.failedLogins, Date.now),
+    throttle: new LoginThrottle(DEFAULTS.limits.failedLogins),
     limits: { ...DEFAULTS.limits, ...NO_GRACE, ...httpLimits },
     corsOrigins: [],
     trustProxy: false,

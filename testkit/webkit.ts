@@ -143,9 +143,9 @@ export class WebKit implements AsyncDisposable {
 
 /** Waits until a function returns a true value. */
 async function waitFor(find: () => Promise<unknown>, what = 'the browser'): Promise<void> {
-  const end = Date.now() + PATIENCE_MS;
+  const end = performance.now() + PATIENCE_MS;
   while (!(await find())) {
-    if (Date.now() > end) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
     await new Promise((done) => setTimeout(done, 50));
   }
 }

@@ -17,8 +17,11 @@ export class LoginThrottle {
   /** By network, the oldest first. */
   readonly #windows = new Map<string, Window>();
 
-  /** @param failuresMax those of a network within a window */
-  constructor(failuresMax: number, now: () => number) {
+  /**
+   * @param failuresMax those of a network within a window
+   * @param now a monotonic clock, in milliseconds: another one may be set back, and the windows would end later
+   */
+  constructor(failuresMax: number, now = () => performance.now()) {
     this.#failuresMax = failuresMax;
     this.#now = now;
   }

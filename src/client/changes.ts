@@ -39,13 +39,13 @@ export async function* followChanges(
   { after, once = false, signal }: ChangesOptions,
   timeoutMs: number,
   read: (path: string) => Promise<ApiResponse>,
-  { now, random, sleep }: Dependencies,
+  { monotonicNow, random, sleep }: Dependencies,
 ): AsyncIterableIterator<BookChange> {
   const waitSeconds = once ? 0 : Math.floor(Math.min(WAIT_MS_MAX, timeoutMs / 2) / 1_000);
   const parameters = { limit: `${PAGE_CHANGES}`, wait: `${waitSeconds}` };
   const search = new URLSearchParams({ ...parameters, ...(after !== undefined && { after }) });
   for (;;) {
-    const startedAt = now();
+    const startedMs = monotonicNow();
     try {
       const response = await read(`changes?${search.toString()}`);
       if (response.status === 410) throw new ChangesRemovedError(response);
@@ -54,8 +54,8 @@ export async function* followChanges(
       if (once && changes.length === 0) return;
       const cursor = nextCursorOf(response) ?? changes.at(-1)?.cursor;
       if (cursor !== undefined) search.set('after', cursor);
-      const elapsedMs = now() - startedAt;
-      if (changes.length === 0 && elapsedMs < POLL_MS) await sleep(POLL_MS - Math.max(0, elapsedMs), signal);
+      const elapsedMs = monotonicNow() - startedMs;
+      if (changes.length === 0 && elapsedMs < POLL_MS) await sleep(POLL_MS - elapsedMs, signal);
     } catch (error) {
       if (once || !isResumable(error)) throw error;
       await sleep(random() * RESUME_MS, signal);

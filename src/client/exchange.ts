@@ -106,7 +106,7 @@ function readResponse(
     data: envelope?.data,
     headers,
     mayHaveHappened: isWrite && status >= 500,
-    retryAfterSeconds: readRetryAfter(headers.get('Retry-After')),
+    retryAfterSeconds: readRetryAfter(headers),
     detail: headers.get('Error-Detail') ?? undefined,
     invalidIndex: readNumber(headers.get('Invalid-Index')),
     requestId: headers.get('X-Request-Id') ?? undefined,
@@ -122,9 +122,11 @@ function readEnvelope(body: string, status: number): Envelope<unknown> | undefin
   }
 }
 
-/** Reads seconds or a date (RFC 9110, section 10.2.3). */
-function readRetryAfter(text: string | null): number | undefined {
-  const seconds = readNumber(text) ?? (Date.parse(text ?? '') - Date.now()) / 1_000;
+/** Reads seconds, or a date (RFC 9110, section 10.2.3): the time until then is by the clock of the server, if it sends its `Date`. */
+function readRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('Retry-After');
+  const now = Date.parse(headers.get('Date') ?? '') || Date.now();
+  const seconds = readNumber(text) ?? (Date.parse(text ?? '') - now) / 1_000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 

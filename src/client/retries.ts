@@ -9,9 +9,16 @@ export interface Dependencies {
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number;
+  /** A clock that is never set, in milliseconds: durations are measured with it. */
+  readonly monotonicNow: () => number;
 }
 
-export const DEPENDENCIES: Dependencies = { random: Math.random, sleep, now: Date.now };
+export const DEPENDENCIES: Dependencies = {
+  random: Math.random,
+  sleep,
+  now: Date.now,
+  monotonicNow: () => performance.now(),
+};
 
 /** A longer `Retry-After` is left to the caller. */
 const RETRY_AFTER_SECONDS_MAX = 30;

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { sleep } from '../../src/client/abort.ts';
 import { createClientWith } from '../../src/client/client.ts';
 import { type BookClient, type CallOptions, createClient } from '../../src/client/index.ts';
-import type { Dependencies } from '../../src/client/retries.ts';
+import { DEPENDENCIES, type Dependencies } from '../../src/client/retries.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer } from './scripted-server.ts';
 
@@ -166,7 +166,7 @@ async function abortAtHead(count: number, server: ScriptedServer, call: TriedCal
 async function abortInWait(server: ScriptedServer, call: TriedCall): Promise<void> {
   const abortion = new AbortController();
   const dependencies: Dependencies = {
-    now: Date.now,
+    ...DEPENDENCIES,
     random: () => 0,
     sleep: (milliseconds, signal) => {
       setImmediate(() => abortion.abort(REASON));

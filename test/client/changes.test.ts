@@ -57,6 +57,24 @@ test('A client whose timeout is too short for the service to wait requests chang
   assert.equal(server.requests[2]?.path, '/changes?limit=1000&wait=0');
 });
 
+test('A follower requests changes once a second also while the clock of the machine is set', async () => {
+  const none = { status: 200, data: [] };
+  for (const hours of [1, -1]) {
+    await using server = await ScriptedServer.start([none, none, { status: 410 }]);
+    const waits: number[] = [];
+    let clock = Date.now();
+    const dependencies = {
+      ...DEPENDENCIES,
+      now: () => (clock += hours * 3_600_000),
+      monotonicNow: () => 0,
+      sleep: async (milliseconds: number) => void waits.push(milliseconds),
+    };
+    const client = createClientWith(dependencies, { url: server.url, token: 'any', timeoutMs: 1_900 });
+    await assert.rejects(take(client.changes(), 1), ChangesRemovedError);
+    assert.deepEqual(waits, [1_000, 1_000]);
+  }
+});
+
 for (const engine of engines) {
   describe(`A client that follows the changes on ${engine.name}`, () => {
     test('gets those before and after it waits, from a cursor on, until it is aborted', async () => {

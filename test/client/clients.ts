@@ -26,6 +26,7 @@ export function hasty(
   const waits: number[] = [];
   const dependencies = {
     now: () => made.clock,
+    monotonicNow: () => 0,
     random: () => random,
     sleep: async (milliseconds: number) => {
       waits.push(milliseconds);

@@ -227,6 +227,22 @@ describe('Waits between attempts', () => {
     assert.equal(second, 0);
   });
 
+  test('follow a Retry-After with a date by the clock of the server, which may be another one', async () => {
+    const message = 'Too many requests';
+    const [behind, ahead] = [-3_600_000, 3_600_000].map((offset) => {
+      const now = Date.now() + offset;
+      return { Date: new Date(now).toUTCString(), 'Retry-After': new Date(now + 10_000).toUTCString() };
+    });
+    await using server = await ScriptedServer.start([
+      { status: 429, message, headers: behind ?? {} },
+      { status: 429, message, headers: ahead ?? {} },
+      FOUND,
+    ]);
+    const { client, waits } = hasty(server, {}, 0);
+    await client.find(7);
+    assert.deepEqual(waits, [10_000, 10_000]);
+  });
+
   test('are at most 30 seconds: a longer Retry-After is thrown', async () => {
     const message = 'Too many requests';
     await using server = await ScriptedServer.start([

@@ -30,12 +30,28 @@ describe('An address with too many failed logins', () => {
 
   test('can log in again after the window', async () => {
     let passedMs = 0;
-    await using service = await startService({ httpLimits, now: () => Date.now() + passedMs });
+    await using service = await startService({
+      httpLimits,
+      monotonicNow: () => performance.now() + passedMs,
+    });
     await exhaust(service);
     const refused = await login(service, LOGIN);
     assert.equal(refused.status, 429);
     passedMs = Number(refused.headers.get('retry-after')) * 1_000;
     assert.equal((await login(service, LOGIN)).status, 200);
+  });
+
+  test('waits for the window, and not longer when the clock of the machine is set back', async () => {
+    let clockOffset = 0;
+    await using service = await startService({ httpLimits, now: () => Date.now() + clockOffset });
+    await exhaust(service);
+    for (const offset of [-3_600_000, 3_600_000]) {
+      clockOffset = offset;
+      const rejected = await login(service, LOGIN);
+      assert.equal(rejected.status, 429);
+      const seconds = Number(rejected.headers.get('retry-after'));
+      assert.ok(seconds >= 1 && seconds <= 60, `Retry-After: ${seconds}`);
+    }
   });
 
   test('has no more of them than the limit, also when they are concurrent', async () => {

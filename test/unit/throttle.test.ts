@@ -5,7 +5,7 @@ import { FIXED_LIMITS } from '../../src/http/limits.ts';
 
 const FAILURES_MAX = 3;
 
-function createThrottle(now = Date.now): LoginThrottle {
+function createThrottle(now?: () => number): LoginThrottle {
   return new LoginThrottle(FAILURES_MAX, now);
 }
 

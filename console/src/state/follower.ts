@@ -36,9 +36,9 @@ export class Follower {
   /** The cursor of the last change that was received; undefined when the list has to be read anew. */
   #cursor: string | undefined;
   #collected: BookChange[] = [];
-  /** When the list was last read anew. */
-  #readAt = 0;
-  #countedAt = 0;
+  /** When the list was last read anew, and the books were last counted, by the monotonic clock. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #countedAt = Number.NEGATIVE_INFINITY;
   #isCountPlanned = false;
 
   /** @param features the URL that says whether there is a history; a restart of the service is needed to change it */
@@ -85,7 +85,7 @@ export class Follower {
       let pauseMs = PAUSE_MS * (1 + Math.random());
       try {
         await this.#receive(abort);
-        pauseMs = this.#readAt + PAUSE_MS - Date.now();
+        pauseMs = this.#readAt + PAUSE_MS - performance.now();
       } catch (error) {
         const status = error instanceof RefusedError ? error.status : undefined;
         // The history was turned off.
@@ -100,7 +100,7 @@ export class Follower {
   /** Receives changes until they are too many at once. */
   async #receive(abort: AbortSignal): Promise<void> {
     if (this.#cursor === undefined) {
-      this.#readAt = Date.now();
+      this.#readAt = performance.now();
       this.#cursor = await this.#app.client.newestCursor({ signal: abort });
       // Shows what has changed between the books that were loaded and the cursor.
       void this.#app.list.reload();
@@ -139,7 +139,7 @@ export class Follower {
     });
     if (this.#isCountPlanned) return;
     this.#isCountPlanned = true;
-    setTimeout(() => void this.#count(), Math.max(0, this.#countedAt + COUNT_MS - Date.now()));
+    setTimeout(() => void this.#count(), Math.max(0, this.#countedAt + COUNT_MS - performance.now()));
   }
 
   /** Adds a book where no other moves: at the end of the list. */
@@ -155,7 +155,7 @@ export class Follower {
   /** Finds out how many books are not in the list. */
   async #count(): Promise<void> {
     this.#isCountPlanned = false;
-    this.#countedAt = Date.now();
+    this.#countedAt = performance.now();
     const { view } = this.#app.address;
     const { counted, isLoading, loaded, revision, countRevision } = this.#app.list;
     const { value: before } = view;

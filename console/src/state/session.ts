@@ -53,7 +53,8 @@ export class UserSession {
   #login: Login | undefined;
   #nextSignIn = Promise.withResolvers<Token>();
   #renewalTimer: ReturnType<typeof setTimeout> | undefined;
-  #lastUse = 0;
+  /** When the page was last used, by the monotonic clock. */
+  #lastUse = Number.NEGATIVE_INFINITY;
 
   /** @param url of the API */
   constructor(url: URL) {
@@ -92,8 +93,9 @@ export class UserSession {
   }
 
   #use(): void {
-    if (Date.now() - this.#lastUse > USE_INTERVAL_MS) this.#tell({ kind: 'use' });
-    this.#lastUse = Date.now();
+    const now = performance.now();
+    if (now - this.#lastUse > USE_INTERVAL_MS) this.#tell({ kind: 'use' });
+    this.#lastUse = now;
   }
 
   #tell(message: TabMessage): void {
@@ -103,7 +105,7 @@ export class UserSession {
   #receive(message: TabMessage): void {
     const { token } = this.#session;
     if (message.kind === 'request' && token) this.#tell({ kind: 'token', token });
-    else if (message.kind === 'use') this.#lastUse = Date.now();
+    else if (message.kind === 'use') this.#lastUse = performance.now();
     else if (message.kind === 'sign-out') this.#end();
     else if (message.kind === 'token') this.#continueCalls(this.#keep(message.token));
   }
@@ -155,8 +157,8 @@ export class UserSession {
     sessionStorage.setItem(STORED_TOKEN, JSON.stringify(token));
     this.state.value = 'in';
     clearTimeout(this.#renewalTimer);
-    const since = Date.now();
-    const wait = token.expiresAt - RENEWAL_MARGIN_MS - since;
+    const since = performance.now();
+    const wait = token.expiresAt - RENEWAL_MARGIN_MS - Date.now();
     this.#renewalTimer = setTimeout(() => this.#renewIfUsed(since), wait);
     return token;
   }
