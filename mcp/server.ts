@@ -104,7 +104,10 @@ function createServer(client: BookClient, { hasHistory, allowChanges, version }:
       next: z.string().optional().describe('`after` of the next page; absent on the last one'),
     }),
     run: async (query, signal) => {
-      const pages = client.list({ ...query, count: query.after === undefined }, { signal }).pages();
+      // Assistants send '' for what they leave out.
+      const pages = client
+        .list({ ...query, q: query.q || undefined, count: query.after === undefined }, { signal })
+        .pages();
       const { value } = await pages.next();
       return { books: value.books.map(toResult), total: value.total, next: value.next };
     },

@@ -4,8 +4,9 @@ import type { Book } from '../../src/book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/search/book-search.ts';
 import { writeCursor } from '../../src/search/cursor.ts';
 import type { RawResponse } from '../../testkit/connection.ts';
+import { keyOf } from '../../testkit/folding-reference.ts';
 import { PARAMETERS } from '../../testkit/search-corpus.ts';
-import { expectedBooks, keyOf, type Parameters } from '../../testkit/search-reference.ts';
+import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
 import { LITERALS, words } from './corpus.ts';
 
 /** A `GET /books` with a query. */

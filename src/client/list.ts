@@ -11,7 +11,7 @@ export interface BookQuery {
   /** The range of years, inclusive. */
   readonly year_from?: number | undefined;
   readonly year_to?: number | undefined;
-  /** Words, each a prefix of a word of title or author, in any case and with any accents. */
+  /** Words, each a prefix of a word of title or author, in any case and with any accents; without a word, nothing is found. */
   readonly q?: string | undefined;
   /** `id` by default; descending with `-` in front. */
   readonly sort?: `${'' | '-'}${keyof Book}` | undefined;

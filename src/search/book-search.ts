@@ -40,7 +40,7 @@ export interface BookQuery {
   readonly title?: string;
   /** Contained in the author, likewise. */
   readonly author?: string;
-  /** Each word of this text is a prefix of a word of title or author, in any case and with any accents. */
+  /** Each word of this text is a prefix of a word of title or author, in any case and with any accents; no book matches if it has none. */
   readonly q?: string;
   /** The range of years, inclusive. */
   readonly yearFrom: number;

@@ -4,7 +4,7 @@ import { parseJson } from '../json/parse-json.ts';
 import { type BookPosition, SORT_KEY_LENGTH } from './book-search.ts';
 
 /** The version of the orders: cursors of another one are invalid. */
-const ORDERS = 3;
+const ORDERS = 4;
 
 /** The opaque value of `after`: URL-safe, at most 2,100 characters, and valid even after the book is changed or deleted. */
 export function writeCursor(sort: string, { key, id }: BookPosition): string {

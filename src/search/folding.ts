@@ -1,27 +1,30 @@
 // Case folding and comparison of texts, the same for all engines: their own rules differ, some beyond ASCII.
 
 import type { BookFields } from '../book/book.ts';
-import { foldText, GAP, lowerCase } from '../book/folded-text.ts';
+import {
+  foldText,
+  GAP,
+  lowerCase,
+  separateScripts,
+  startsAnywhere,
+  typedWords,
+} from '../book/folded-text.ts';
 import { type BookQuery, SORT_KEY_LENGTH } from './book-search.ts';
 
 /** Incremented with every change of the results of {@link foldBook}, which indexes store. */
-export const FOLDING_VERSION = 3;
+export const FOLDING_VERSION = 4;
 
 /** The code points of a title and of an author that a search compares. Engines read no more of them, and fold only these. */
 export const COMPARED_LENGTH = 8_192;
 
-/**
- * The words of texts, separated by spaces, punctuation and control characters: in lower case, decomposed (NFKD), without
- * marks and invisible characters. Two spaces precede each word and end the result.
- */
+/** The words of texts. Two spaces precede each word and end the result; three are between texts, so that no match spans two. */
 export function wordsOf(...texts: readonly string[]): string {
   return joinWords(texts.map(foldWords));
 }
 
 function joinWords(folded: readonly string[]): string {
-  let words = GAP;
-  for (const text of folded) if (text !== '') words += text + GAP;
-  return words;
+  const words = folded.filter((text) => text !== '').map((text) => text + GAP);
+  return GAP + words.join(' ');
 }
 
 function foldWords(text: string): string {
@@ -62,18 +65,24 @@ export function foldBook({ title, author }: BookFields): FoldedBook {
   return {
     titleKey: joinSortKey(foldedTitle, title),
     authorKey: joinSortKey(foldedAuthor, author),
-    titleLower: lowerCase(title),
-    authorLower: lowerCase(author),
+    titleLower: comparedForm(title),
+    authorLower: comparedForm(author),
     words: joinWords([foldedTitle, foldedAuthor]),
   };
 }
 
+/** A title or an author as the filters of this name compare it. */
+function comparedForm(text: string): string {
+  // Only in lower case has ΐ a composed form.
+  return lowerCase(text.normalize('NFC')).normalize('NFC');
+}
+
 /** The texts that a matching book contains. */
 export interface Needles {
-  /** Parts of the title and of the author, as {@link lowerCase} returns them. */
+  /** Parts of the title and of the author, as {@link comparedForm} returns them. */
   readonly title: string | undefined;
   readonly author: string | undefined;
-  /** Beginnings of words of title or author, as {@link wordsOf} returns them. */
+  /** Beginnings of words of title or author, as {@link wordsOf} returns them; with a gap if it shows where a word begins. */
   readonly words: readonly string[];
   /** Parts of the words of every book that contains `title` and `author`; other books may have them too. */
   readonly prefilters: readonly string[];
@@ -81,27 +90,40 @@ export interface Needles {
 
 /** @returns undefined when the query has no condition on texts */
 export function needlesOf({ title, author, q }: BookQuery): Needles | undefined {
-  const words = q === undefined ? [] : beginningsOf(q);
+  const words = [...new Set(typedWords(q ?? ''))].map(beginningOf);
   const parts = [title, author].filter((part) => part !== undefined && part !== '') as string[];
   if (words.length + parts.length === 0) return undefined;
   return {
-    title: title && lowerCase(title),
-    author: author && lowerCase(author),
+    title: title && comparedForm(title),
+    author: author && comparedForm(author),
     words,
-    prefilters: parts.map(foldText),
+    prefilters: parts.map(innerPartOf),
   };
 }
 
-function beginningsOf(q: string): string[] {
-  const words = new Set(wordsOf(q).split(GAP));
-  return [...words].filter((word) => word !== '').map((word) => GAP + word);
+/** What {@link wordsOf} has where a word begins with this one. */
+function beginningOf(word: string): string {
+  return (startsAnywhere(word) ? '' : GAP) + separateScripts(word);
+}
+
+/** What the words of a text have, whatever is beside this part in it: the marks at its ends may move, and ｶ becomes ガ before ﾞ. */
+function innerPartOf(part: string): string {
+  return (FIRST_TO_LAST_LETTER.exec(foldText(part))?.[0] ?? '').replace(LAST_KANA, '');
+}
+
+const FIRST_TO_LAST_LETTER = /[^\p{M} ](?:.*[^\p{M} ])?/su;
+const LAST_KANA = /[\p{sc=Hiragana}\p{sc=Katakana}]$/u;
+
+/** Whether a query has a `q` without a word, which no book matches. */
+export function searchesNoWord({ q }: BookQuery): boolean {
+  return q !== undefined && typedWords(q).length === 0;
 }
 
 /** Whether a book matches. @param title and author no longer than {@link COMPARED_LENGTH} */
 export function isMatch(needles: Needles | undefined, title: string, author: string): boolean {
   if (!needles) return true;
-  if (needles.title && !lowerCase(title).includes(needles.title)) return false;
-  if (needles.author && !lowerCase(author).includes(needles.author)) return false;
+  if (needles.title && !comparedForm(title).includes(needles.title)) return false;
+  if (needles.author && !comparedForm(author).includes(needles.author)) return false;
   const words = needles.words.length > 0 ? wordsOf(title, author) : '';
   return needles.words.every((word) => words.includes(word));
 }

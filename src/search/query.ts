@@ -1,5 +1,5 @@
 import { YEAR_MAX } from '../book/book.ts';
-import { foldText, GAP } from '../book/folded-text.ts';
+import { typedWords } from '../book/folded-text.ts';
 import { expectation, type ParameterSchema, readParameters, STARTS } from '../http/query-parameters.ts';
 import { Invalid } from '../json/invalid.ts';
 import {
@@ -16,7 +16,7 @@ export const listParameters = {
   q: {
     type: 'string',
     description:
-      'Each of at most 32 words is a prefix of a word in the title or author; case and accents are ignored. Of each text, searches compare the first 8,192 characters.',
+      'Each of at most 32 words is a prefix of a word in the title or author; case and accents are ignored. Without a word, nothing is found. Of each text, searches compare the first 8,192 characters.',
   },
   title: { type: 'string', description: 'The title contains this text; case is ignored.' },
   author: { type: 'string', description: 'The author contains this text; case is ignored.' },
@@ -79,12 +79,7 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
   const after = readStart(given, sort);
   if (after instanceof Invalid) return after;
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
-  if (
-    foldText(q ?? '')
-      .split(GAP)
-      .filter(Boolean).length > WORDS_MAX
-  )
-    return new Invalid(`q must have at most ${WORDS_MAX} words`);
+  if (typedWords(q ?? '').length > WORDS_MAX) return new Invalid(`q must have at most ${WORDS_MAX} words`);
   return {
     query: {
       sort: sort.replace('-', '') as SortKey,

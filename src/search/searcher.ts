@@ -1,10 +1,13 @@
 import type { BookCount, BookPosition, BookQuery, SearchPage } from './book-search.ts';
 import { hasFieldCondition } from './conditions.ts';
-import { needlesOf } from './folding.ts';
+import { needlesOf, searchesNoWord } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
 import type { Snapshot, Snapshots } from './snapshot.ts';
 import { UnselectivePaths } from './unselective-paths.ts';
+
+/** No books. */
+const NOTHING = { json: new Uint8Array(), count: 0 } as const;
 
 /** Searches by the index, or in a store without one by reading all books. */
 export class Searcher {
@@ -15,15 +18,17 @@ export class Searcher {
     this.#snapshots = snapshots;
   }
 
-  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+  async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+    if (searchesNoWord(query)) return { ...NOTHING, last: undefined, more: 'no', skip: query.skip ?? 0 };
     return this.#run(query, async (run, snapshot) => {
       const { ids, last, more, skip } = await run.find(limit, after);
-      const rendered = ids.length === 0 ? { json: new Uint8Array(), count: 0 } : await snapshot.render(ids);
+      const rendered = ids.length === 0 ? NOTHING : await snapshot.render(ids);
       return { ...rendered, last, more, skip };
     });
   }
 
-  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+  async count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+    if (searchesNoWord(query)) return { count: 0, last: undefined };
     return this.#run(query, (run) => run.count(after));
   }
 

@@ -24,7 +24,7 @@ test('the verdict on searches reports a book that is missing, too many, stale or
   ] as const;
   const [b, a, c] = books;
   const query = { parameters: { sort: 'title', limit: '2', count: 'true' }, after: undefined };
-  const link = `</books?after=${Buffer.from('["title",1,"b\\u0001b",3]').toString('base64url')}>; rel="next"`;
+  const link = `</books?after=${Buffer.from('["title",1,"b\\u0001b",4]').toString('base64url')}>; rel="next"`;
   const headers = { link, 'x-total-count': '3' };
   const judge = (data: readonly unknown[], fields: Record<string, string>): void => {
     const model = new Books();

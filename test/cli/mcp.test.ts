@@ -126,6 +126,7 @@ for (const [index, { name: engine }] of engines.entries()) {
       assert.deepEqual((await assistant.call('get_book', { id })).book, updated);
       await assistant.call('delete_book', { id, etag: updated.etag });
       assert.deepEqual(await assistant.search(), [iliad]);
+      assert.deepEqual(await assistant.search({ q: '', title: '' }), [iliad]);
       assert.deepEqual((await assistant.call('restore_book', { id })).book, updated);
       const { changes } = await assistant.call('book_history', { id });
       assert.deepEqual(

@@ -220,6 +220,15 @@ test('What matches a search is marked: beginnings of words, in any case and with
     ['Οδύσσεια ΣΊΣΥΦΟΣ', 'σίσυφος', 'Οδύσσεια [ΣΊΣΥΦΟΣ]'],
     ['The Iliad', ' - ', 'The Iliad'],
     ['rock’n’roll', 'n', 'rock’[n]’roll'],
+    ['Œuvres, Straße, İstanbul', 'oeuv strass ist', '[Œuv]res, [Straß]e, [İst]anbul'],
+    ['中国人民解放军 和人民', '人民', '中国[人民]解放军 和[人民]'],
+    ['東京2020年, C++入門', '2020 入門', '東京[2020]年, C++[入門]'],
+    ['東京2020年', '京2', '東[京2]020年'],
+    ['大ｶﾞｷとがき', 'ガ が か', '大[ｶﾞ]ｷと[が]き'],
+    ['ภาษาไทยที่รัก', 'ไทย ที', 'ภาษา[ไทย][ที่]รัก'],
+    ['대한민국', '한', '대[한]민국'],
+    ['Hawaiʻi', 'i', 'Hawaiʻ[i]'],
+    ['Gogolʹs e\u00adbook', 'gogols eb', '[Gogolʹs] [e\u00adb]ook'],
   ] as const) {
     const parts = matchedParts(text, searchedWords(q));
     assert.equal(parts.join(''), text);

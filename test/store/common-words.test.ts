@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, BookQuery } from '../../src/search/book-search.ts';
-import { compareSortKeys, sortKeyOf } from '../../src/search/folding.ts';
 import { engines } from '../../testkit/engines.ts';
+import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
 import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
 
 /** More than a statement compares. */
@@ -35,7 +35,7 @@ for (const engine of engines) {
       await using store = await openStoreAt(address.dbUrl);
       const books = (await createMany(store, ...arraysOfBooks())).map((book, number) => ({
         number,
-        keys: { ...book, title: sortKeyOf(book.title) },
+        keys: { ...book, title: keyOf(book.title) },
       }));
       const inOrders = ORDERS.map((order) =>
         books
@@ -81,7 +81,7 @@ function arraysOfBooks() {
 function comparisonOf({ isDescending }: Pick<BookQuery, 'isDescending'>) {
   return (one: BookPosition, other: BookPosition): number => {
     const order =
-      typeof one.key === 'string' ? compareSortKeys(one.key, String(other.key)) : one.key - Number(other.key);
+      typeof one.key === 'string' ? compareKeys(one.key, String(other.key)) : one.key - Number(other.key);
     return (order || one.id - other.id) * (isDescending ? -1 : 1);
   };
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookQuery } from '../../src/search/book-search.ts';
-import { compareSortKeys, sortKeyOf } from '../../src/search/folding.ts';
 import { engines } from '../../testkit/engines.ts';
+import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
 import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
 
 const BOOKS = 1_200;
@@ -18,7 +18,7 @@ type Found = readonly Book[];
 const isSorted = (books: Found, compare: (one: Book, other: Book) => number) =>
   books.every((book, index) => index === 0 || compare(books[index - 1] as Book, book) < 0);
 const byTitle = (one: Book, other: Book) =>
-  compareSortKeys(sortKeyOf(one.title), sortKeyOf(other.title)) || one.id - other.id;
+  compareKeys(keyOf(one.title), keyOf(other.title)) || one.id - other.id;
 const byYear = (one: Book, other: Book) => one.year - other.year || one.id - other.id;
 
 /** Queries, the limits of their pages, and what is true of each page at any moment. */

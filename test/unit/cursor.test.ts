@@ -28,15 +28,16 @@ describe('A cursor', () => {
     for (const fields of [
       ['title', 1],
       ['title', 1, 2],
-      ['title', 1.5, 'a', 3],
-      ['title', '1', 'a', 3],
-      ['title', 2 ** 53, 'a', 3],
-      ['title', 1, 'a', 3, 1],
+      ['title', 1.5, 'a', 4],
+      ['title', '1', 'a', 4],
+      ['title', 2 ** 53, 'a', 4],
+      ['title', 1, 'a', 4, 1],
       ['title', 1, 'a', 'b', 'c'],
-      ['title', 1, 'a\0', 3],
-      ['title', 1, '\ud800', 3],
-      ['title', 1, 'x'.repeat(SORT_KEY_LENGTH + 1), 3],
+      ['title', 1, 'a\0', 4],
+      ['title', 1, '\ud800', 4],
+      ['title', 1, 'x'.repeat(SORT_KEY_LENGTH + 1), 4],
       // Cursors of earlier orders.
+      ['title', 1, 'a', 3],
       ['title', 1, 'a', 2],
       ['title', 1, 'a'],
       ['title', 1, 'a', 1],
@@ -46,9 +47,9 @@ describe('A cursor', () => {
     ]) {
       assert.equal(readCursor(encode(JSON.stringify(fields)), 'title'), undefined, JSON.stringify(fields));
     }
-    assert.equal(readCursor(encode('["id",1,2,3]'), 'id'), undefined);
-    assert.equal(readCursor(encode('["year",1,"a",3]'), 'year'), undefined);
-    assert.equal(readCursor(encode('["title", 1,"a",3]'), 'title'), undefined);
+    assert.equal(readCursor(encode('["id",1,2,4]'), 'id'), undefined);
+    assert.equal(readCursor(encode('["year",1,"a",4]'), 'year'), undefined);
+    assert.equal(readCursor(encode('["title", 1,"a",4]'), 'title'), undefined);
     for (const former of ['["id",1,1]', '["-id",1,1]', '["-year",1,1]'])
       assert.equal(readCursor(encode(former), former.split('"')[1] ?? ''), undefined);
     for (const other of ['', '!', `${text}=`, `${text} `, text.slice(1), 'W10'])

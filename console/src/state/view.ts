@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
-import { foldText, GAP } from '../../../src/book/folded-text.ts';
+import { typedWords } from '../../../src/book/folded-text.ts';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { readYear } from './fields.ts';
 import { SORTS, type Sort } from './sort.ts';
@@ -26,7 +26,7 @@ export interface ShownView {
 
 /** The words of a search, as the service compares them. */
 export function searchedWords(q: string): string[] {
-  return foldText(q).split(GAP).filter(Boolean);
+  return typedWords(q);
 }
 
 /** The most words that the service searches. */

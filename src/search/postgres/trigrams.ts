@@ -1,22 +1,39 @@
+import { GAP, startsAnywhere } from '../../book/folded-text.ts';
 import type { Needles } from '../folding.ts';
 
 /**
- * The hashes, of 16 bits, of the sequences of three characters in a text, except those that end with a space: they select
- * little. As hashes may collide, a text with all hashes of a part need not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
+ * The hashes, of 16 bits, of the trigrams in the words of a book: the sequences of three characters, except those that end with a space,
+ * which select little. A character that begins a word wherever it is has the trigrams that it would have after two spaces, too. As hashes
+ * may collide, a text with all hashes of a part need not contain it. Unlike pg_trgm, this requires no extension, and works the same for
+ * all languages.
  */
-export function trigramHashesOf(text: string): number[] {
+export function trigramHashesOf(words: string): number[] {
+  return hashesOf(words, startsAnywhere);
+}
+
+function hashesOf(text: string, beginsWord: (character: string) => boolean): number[] {
   const trigrams = new Set<number>();
   let [first, second] = [0, 0];
   let length = 0;
+  let isSecondBeginning = false;
   for (const character of text) {
     const third = character.codePointAt(0) ?? 0;
-    if (++length >= 3 && third !== SPACE) trigrams.add(mix(first, second, third));
+    const isBeginning = third > LAST_SPACED && beginsWord(character);
+    if (third !== SPACE) {
+      if (length >= 2) trigrams.add(mix(first, second, third));
+      if (isSecondBeginning) trigrams.add(mix(SPACE, second, third));
+      if (isBeginning) trigrams.add(mix(SPACE, SPACE, third));
+    }
+    length++;
     [first, second] = [second, third];
+    isSecondBeginning = isBeginning;
   }
   return [...trigrams];
 }
 
 const SPACE = 0x20;
+/** No character up to this one begins a word within others, so that most are told quickly. */
+const LAST_SPACED = 0xdff;
 
 /** The most trigrams of a query that are looked up. */
 const TRIGRAMS_MAX = 500;
@@ -27,9 +44,9 @@ const TRIGRAMS_MAX = 500;
  */
 export function neededTrigramsOf(needles: Needles | undefined): number[] {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])];
-  const words = parts.flatMap((part) => part.split(/(?= {2})/));
+  const words = parts.flatMap((part) => (startsAnywhere(part) ? GAP + part : part).split(/(?= {2})/));
   const trigrams = words.flatMap((word) =>
-    trigramHashesOf(word).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),
+    hashesOf(word, () => false).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),
   );
   return [...new Set(trigrams)].slice(0, TRIGRAMS_MAX);
 }

@@ -25,6 +25,7 @@ import {
   TABLES,
   VERSION,
 } from './schema.ts';
+import { indexedWordsOf } from './trigrams.ts';
 
 /** The longest step: other processes, and the end of this one, wait for it. */
 const STEP_MS = 200;
@@ -245,7 +246,7 @@ export class IndexUpdater {
       isFoldedBySqlite(author) ? null : authorLower,
     ];
     add.run(id, titleKey, authorKey, year, bytes, title, author, lowerTitle, lowerAuthor, words);
-    addWords.run(id, words);
+    addWords.run(id, indexedWordsOf(words));
     addTrigrams.run(id, words);
   }
 }

@@ -1,7 +1,7 @@
 import { indexVersion } from '../index-version.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
-export const VERSION = indexVersion(4);
+export const VERSION = indexVersion(5);
 
 /**
  * The index, in a file of its own. Words consist of letters, digits and symbols, as those that are folded; their beginnings are

@@ -1,26 +1,62 @@
+import { GAP, hasUnspaced, startsAnywhere } from '../../book/folded-text.ts';
 import type { Needles } from '../folding.ts';
 
 /** The ends of longer parts are compared instead of being looked up. */
 const PART_LENGTH_MAX = 64;
 const PART = new RegExp(`^.{1,${PART_LENGTH_MAX}}`, 'su');
 
+/**
+ * The words of a book for the table of words: those of scripts without spaces as pairs, each character that begins a word with the next
+ * one. Example: `tokyo  東京都` is `tokyo  東京  京都  都`.
+ */
+export function indexedWordsOf(words: string): string {
+  if (!hasUnspaced(words)) return words;
+  return words
+    .split(GAP)
+    .map((word) => (hasUnspaced(word) ? pairsOf(word.trim()).join(GAP) : word))
+    .join(GAP);
+}
+
+function pairsOf(word: string): string[] {
+  const characters = Array.from(word);
+  const pairs = characters.map((character, index) => character + (characters[index + 1] ?? ''));
+  return pairs.filter((pair, index) => index === 0 || startsAnywhere(pair));
+}
+
 /** An FTS5 query for books that may have words with these beginnings (sqlite.org/fts5.html, section 3.3). */
 export function wordsQueryOf(needles: Needles | undefined): string | undefined {
-  const beginnings = (needles?.words ?? []).map((word) => PART.exec(word.trim())?.[0]);
-  return beginnings.map((beginning) => `"${beginning}"*`).join(' AND ') || undefined;
+  const parts = wordsIn(needles?.prefilters).filter(startsAnywhere);
+  const beginnings = [...wordsIn(needles?.words), ...parts].filter(isIndexedWord);
+  return beginnings.map((beginning) => `"${PART.exec(beginning)?.[0]}"*`).join(' AND ') || undefined;
 }
 
 /** Whether all results of {@link wordsQueryOf} match. */
 export function areExact({ words, prefilters }: Needles): boolean {
-  return prefilters.length === 0 && words.every(({ length }) => length <= PART_LENGTH_MAX);
+  const areWhole = words.every((word) => {
+    const beginning = word.trim();
+    return beginning.length <= PART_LENGTH_MAX && !beginning.includes(GAP) && isIndexedWord(beginning);
+  });
+  return prefilters.length === 0 && areWhole;
 }
+
+function wordsIn(parts: readonly string[] = []): string[] {
+  return parts.flatMap((part) => part.split(GAP).filter(Boolean));
+}
+
+/** Whether a beginning is in the table of words: the others, which are longer than a pair, are in the table of trigrams. */
+function isIndexedWord(beginning: string): boolean {
+  return !hasUnspaced(beginning) || !HAS_TRIGRAM.test(beginning);
+}
+
+const HAS_TRIGRAM = /.{3}/su;
 
 /**
  * An FTS5 query for books that may have these parts in their texts (section 4.3.5). Every third trigram of a part and its last one have
  * all characters: they select nearly as few books as all, in less than half of the time.
  */
 export function trigramsQueryOf(needles: Needles | undefined): string | undefined {
-  const parts = (needles?.prefilters ?? []).map((part) => PART.exec(part)?.[0] ?? '');
+  const longer = wordsIn(needles?.words).filter((word) => !isIndexedWord(word));
+  const parts = [...longer, ...(needles?.prefilters ?? [])].map((part) => PART.exec(part)?.[0] ?? '');
   const trigrams = new Set(parts.flatMap(trigramsOf));
   return [...trigrams].map((trigram) => `"${trigram}"`).join(' AND ') || undefined;
 }
