@@ -7,10 +7,15 @@ export function formatBookCount(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'book' : 'books'}`;
 }
 
-/** What operators should know of rows that GORM has marked as deleted, which only sets their column `deleted_at`. */
-export function describeMarked(count: number): string[] {
+/** Whether a column, where it is not null, marks rows as deleted: `deleted_at` of GORM and Rails, `deletedAt` of Sequelize. */
+export function isMark(column: string): boolean {
+  return /^deleted_?at$/i.test(column);
+}
+
+/** What operators should know of the rows that a column marks as deleted. */
+export function describeMarked(column: string, count: number): string[] {
   if (count === 0) return [];
   return [
-    `deleted_at marks ${formatBookCount(count)} as deleted, which would be books again: see docs/migrating.md`,
+    `${column} marks ${formatBookCount(count)} as deleted, which would be books again: see docs/migrating.md`,
   ];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -118,6 +118,24 @@ describe('Opening a SQLite file without write permission', () => {
       );
     });
   }
+
+  test('fails when its folder is read-only, with the reason', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+    await chmod(path, 0o666);
+    await chmod(folder.path, 0o555);
+    const reason =
+      /the folder \S+ cannot be written \(EACCES\), and SQLite creates files in it beside the store/;
+    assert.match(await openUnprivileged(path), reason);
+    // So is a link in another folder.
+    await using other = await createFolder();
+    await chmod(other.path, 0o777);
+    await symlink(path, join(other.path, 'link.db'));
+    assert.match(await openUnprivileged(join(other.path, 'link.db')), reason);
+    await chmod(folder.path, 0o777);
+    assert.equal(await openUnprivileged(path), 'opened');
+  });
 
   test('fails when its folder cannot be created', async () => {
     assert.match(await openUnprivileged('/proc/x/y/books.db'), /\/proc\/x\/y\/books\.db cannot be opened/);

@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
-import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
+import { COUNTED_MAX, describeMarked, formatBookCount, isMark } from '../inspection.ts';
 import { findCitus } from './citus/citus.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { readState } from './migrations.ts';
 import { expectRights, STORE_RIGHTS, type Verify } from './rights.ts';
-import { expectBooks, expectUtf8 } from './schema.ts';
+import { expectBooks, expectNoOtherSpelling, expectUtf8 } from './schema.ts';
 
 export async function inspectStore(conninfo: Conninfo, verify: Verify): Promise<string> {
   let description = '';
@@ -22,12 +22,18 @@ async function describe(client: ClientBase, verify: Verify): Promise<string> {
   await expectUtf8(client);
   await expectRights(client, STORE_RIGHTS);
   const { relations } = await readState(client);
-  if (!relations.has('books')) return 'the PostgreSQL database has no table books yet; it will be created';
+  if (!relations.has('books')) {
+    await expectNoOtherSpelling(client);
+    return [
+      'the PostgreSQL database has no table books yet; it will be created',
+      ...(await describeOthers(client)),
+    ].join('; ');
+  }
   await expectBooks(client);
   if (!(await findCitus(client))) await verify(client);
   return [
     `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
-    ...describeMarked(await countMarked(client)),
+    ...(await describeMarks(client)),
   ].join('; ');
 }
 
@@ -38,9 +44,25 @@ async function count(client: ClientBase, condition: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-async function countMarked(client: ClientBase): Promise<number> {
-  const { rows } = await client.query(
-    `select 1 from pg_attribute where attrelid = to_regclass('books') and attname = 'deleted_at' and not attisdropped`,
+async function describeMarks(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select attname as name from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not attisdropped`,
   );
-  return rows.length > 0 ? count(client, 'deleted_at is not null') : 0;
+  const descriptions: string[] = [];
+  for (const { name } of rows.filter((column) => isMark(column.name)))
+    descriptions.push(...describeMarked(name, await count(client, `"${name}" is not null`)));
+  return descriptions;
+}
+
+/** The search_path may lack the schema that is meant. */
+async function describeOthers(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select string_agg(quote_ident(nspname), ', ' order by nspname) as name
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relname = 'books' and relkind in ('r', 'p') having count(*) > 0`,
+  );
+  return rows.map(
+    ({ name }) =>
+      `there is one in the schema ${name}: DB_URL names a schema with ?schema=, see docs/configuration.md`,
+  );
 }

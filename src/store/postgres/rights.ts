@@ -60,8 +60,8 @@ const SELECT_MISSING = `
       select 'create triggers on the table books' where $4 and not has_table_privilege(books, 'trigger')
     ) || array(
       select case privilege when 'usage' then 'use' else 'set' end || ' the sequence of the ids of the table books'
-      from unnest($3::text[]) as privilege
-      where not has_sequence_privilege(pg_get_serial_sequence(books::text, 'id'), privilege)
+      from unnest($3::text[]) as privilege join pg_attribute on attrelid = books and attname = 'id'
+      where not has_sequence_privilege(pg_get_serial_sequence(books::text, attname), privilege)
     ) || array(
       select 'create tables in the schema ' || nspname from pg_namespace
       where $4 and not has_schema_privilege(oid, 'create')

@@ -15,6 +15,7 @@ export async function prepareSchema(client: ClientBase): Promise<void> {
   const { version, relations } = await readState(client);
   // An existing table is checked before anything is changed.
   if (relations.has('books')) await expectBooks(client);
+  else await expectNoOtherSpelling(client);
   await migrate(client, version);
   await advanceIdSequence(client);
 }
@@ -66,42 +67,120 @@ export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, ${HIGHEST_ID}) where ${LAG}`;
 
-async function expectColumns(client: ClientBase): Promise<void> {
-  const [table] = await query<{ isTable: boolean }>(
+/**
+ * PostgreSQL takes `Books` for `books` and `"Books"` for another table. Where there is only this one, an empty table of books beside it
+ * would be an accident.
+ *
+ * @throws StoreNotReady with the statement that makes it the table of books
+ */
+export async function expectNoOtherSpelling(client: ClientBase): Promise<void> {
+  const [other] = await query<{ name: string }>(
     client,
-    `select relkind in ('r', 'p') as "isTable" from pg_class where oid = to_regclass('books')`,
+    `select quote_ident(relname) as name from pg_class
+     where lower(relname) = 'books' and relname <> 'books' and relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(oid)
+     order by relname limit 1`,
   );
-  if (!table) throw new StoreNotReady('there is no table books');
-  if (!table.isTable) throw new StoreNotReady('books is not a table');
-
-  const columns = await query<{
-    name: string;
-    type: string;
-    hasDefault: boolean;
-    isRequired: boolean;
-  }>(
-    client,
-    `select attname as name, format_type(atttypid, atttypmod) as type,
-       atthasdef or attidentity <> '' as "hasDefault", attnotnull as "isRequired"
-     from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not attisdropped`,
-  );
-  for (const [name, type] of Object.entries(COLUMNS)) {
-    const column = columns.find((candidate) => candidate.name === name);
-    if (!column) throw new StoreNotReady(`the table books has no column ${name}`);
-    if (column.type !== type) {
-      throw new StoreNotReady(`the column ${name} of the table books is ${column.type}, not ${type}`);
-    }
-    if (name === 'id' && !column.hasDefault)
-      throw new StoreNotReady('the table books does not generate its ids');
-  }
-  const required = columns.find(
-    ({ name, isRequired, hasDefault }) => !(name in COLUMNS) && isRequired && !hasDefault,
-  );
-  if (required) throw new StoreNotReady(`the column ${required.name} of the table books requires a value`);
+  if (other)
+    throw new StoreNotReady(
+      `there is no table books, but ${other.name}, which is another one in PostgreSQL; to use it: alter table ${other.name} rename to books;`,
+    );
 }
 
-/** Those of the first migration: an adopted table has them before the others are applied. */
-const COLUMNS = { id: 'bigint', title: 'text', author: 'text', year: 'bigint' };
+interface Column {
+  readonly name: string;
+  readonly quotedName: string;
+  /** As declared, such as `character varying(255)`. */
+  readonly type: string;
+  /** The same without a length; of a domain, the type it is of. */
+  readonly baseType: string;
+  readonly hasDefault: boolean;
+  readonly isRequired: boolean;
+  readonly isGenerated: boolean;
+}
+
+const SELECT_COLUMNS = `
+  select attname as name, quote_ident(attname) as "quotedName", format_type(atttypid, atttypmod) as type,
+    format_type(case typtype when 'd' then typbasetype else atttypid end, null) as "baseType",
+    atthasdef or attidentity <> '' or typdefault is not null as "hasDefault", attnotnull or typnotnull as "isRequired",
+    attgenerated <> '' as "isGenerated"
+  from pg_attribute join pg_type on pg_type.oid = atttypid
+  where attrelid = to_regclass('books') and attnum > 0 and not attisdropped
+  order by attnum`;
+
+async function expectColumns(client: ClientBase): Promise<void> {
+  const [table] = await query<Table>(client, SELECT_TABLE);
+  if (!table) {
+    await expectNoOtherSpelling(client);
+    throw new StoreNotReady('there is no table books');
+  }
+  if (table.kind !== null) throw new StoreNotReady(`books is not a table, but a ${table.kind}`);
+
+  const columns = await query<Column>(client, SELECT_COLUMNS);
+  for (const [name, types] of Object.entries(TYPES)) {
+    const column = columns.find((candidate) => candidate.name === name);
+    if (!column)
+      throw new StoreNotReady(`the table books has no column ${name}${orOtherSpelling(name, columns)}`);
+    const { type, baseType, isGenerated, hasDefault } = column;
+    if (!types.includes(baseType))
+      throw new StoreNotReady(`the column ${name} of the table books is ${type}, not ${types[0]}`);
+    if (isGenerated) throw new StoreNotReady(`the column ${name} of the table books is generated`);
+    if (name === 'id' && !hasDefault) throw new StoreNotReady('the table books does not generate its ids');
+  }
+  if (!table.hasUniqueIds)
+    throw new StoreNotReady(
+      'the ids of the table books are not unique; to make them so: alter table books add unique (id);',
+    );
+  if (table.mayFillColumns) return;
+  const required = columns.find(
+    ({ name, isRequired, hasDefault }) => !(name in TYPES) && isRequired && !hasDefault,
+  );
+  if (required)
+    throw new StoreNotReady(
+      `the column ${required.quotedName} of the table books is NOT NULL and has no default, so no book could be created`,
+    );
+}
+
+/** What a column in another case is called, for a name that is missing. */
+function orOtherSpelling(name: string, columns: readonly Column[]): string {
+  const other = columns.find((column) => column.name.toLowerCase() === name)?.quotedName;
+  return other === undefined
+    ? ''
+    : `, but ${other}, which is another one in PostgreSQL; to use it: alter table books rename column ${other} to ${name};`;
+}
+
+interface Table {
+  /** What it is instead of a table. */
+  readonly kind: string | null;
+  /** Of a partitioned table, a unique index may have further columns. */
+  readonly hasUniqueIds: boolean;
+  /** Whether a trigger may set columns of new rows. */
+  readonly mayFillColumns: boolean;
+}
+
+/** The type of a trigger has the bits 1 for each row, 2 for before and 4 for inserts. */
+const SELECT_TABLE = `
+  select
+    case relkind when 'v' then 'view' when 'm' then 'materialized view' when 'f' then 'foreign table'
+      when 'S' then 'sequence' when 'i' then 'index' when 'c' then 'type' end as kind,
+    relkind = 'p' or exists (
+      select from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
+      where indrelid = pg_class.oid and indisunique and indisvalid and indpred is null and indnkeyatts = 1 and attname = 'id'
+    ) as "hasUniqueIds",
+    exists (
+      select from pg_trigger where tgrelid = pg_class.oid and tgtype & 7 = 7 and tgenabled in ('O', 'A')
+    ) as "mayFillColumns"
+  from pg_class where oid = to_regclass('books')`;
+
+const INTEGERS = ['bigint', 'integer', 'smallint'];
+const TEXTS = ['text', 'character varying'];
+
+/** The types of the columns of an adopted table, the first of each as in the first migration. */
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  id: INTEGERS,
+  title: TEXTS,
+  author: TEXTS,
+  year: INTEGERS,
+};
 
 /** An adopted table may contain numbers that a JSON number does not represent exactly. */
 async function expectExactNumbers(client: ClientBase): Promise<void> {

@@ -170,7 +170,7 @@ export const INSERT_MANY_ONCE: Statement = {
 export const INSERT_PLAIN = INSERT.text.replace(/returning .*/, '');
 
 export const INSERT_WITH_IDS = `
-  insert into books (id, title, author, year)
+  insert into books (id, title, author, year) overriding system value
   select id, title, author, year
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) with ordinality
     as given (id, title, author, year, position)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX } from '../../book/book.ts';
 import type { LogPlace, LogPosition } from '../log-position.ts';
-import { isInSchema } from './migrations.ts';
+import { findInSchema, isInSchema } from './migrations.ts';
 
 /**
  * The log of changes, in which triggers note what any program writes, in its transaction. It has two modes: with a history it has
@@ -200,17 +200,15 @@ export function toPlace({ removed, removedNonce, nonce }: PlaceRow): LogPlace {
 
 /** Drops what has these names, of whatever kind it is. */
 function drop(database: DatabaseSync, definitions: readonly Definition[]): void {
-  const select = database.prepare('select type from sqlite_schema where name = ?');
   for (const name of definitions.map(nameOf)) {
-    const kind = select.get(name)?.type as string | undefined;
-    if (kind !== undefined) database.exec(`drop ${kind} ${name}`);
+    const { type } = findInSchema(database, name) ?? {};
+    if (type !== undefined) database.exec(`drop ${type} ${name}`);
   }
 }
 
 function isDefined(database: DatabaseSync, definition: Definition): boolean {
   const [kind, text] = definition;
-  const row = database.prepare('select sql from sqlite_schema where name = ?').get(nameOf(definition));
-  return row?.sql === `CREATE ${kind.toUpperCase()} ${text}`;
+  return findInSchema(database, nameOf(definition))?.sql === `CREATE ${kind.toUpperCase()} ${text}`;
 }
 
 function nameOf([, text]: Definition): string {

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
+import { COUNTED_MAX, describeMarked, formatBookCount, isMark } from '../inspection.ts';
 import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
 import { isInSchema, readVersion } from './migrations.ts';
-import { expectBooks } from './schema.ts';
+import { columnsOfBooks, expectBooks } from './schema.ts';
 
 export async function inspectStore(path: string): Promise<string> {
   try {
@@ -14,7 +14,6 @@ export async function inspectStore(path: string): Promise<string> {
       return `the SQLite file ${path} does not exist yet and will be created`;
     }
     expectWritable(path);
-    accessSync(dirname(path), constants.W_OK);
     using database = new DatabaseSync(path, { readOnly: true });
     return await whileBusy(() => describe(database, path));
   } catch (error) {
@@ -31,13 +30,11 @@ function describe(database: DatabaseSync, path: string): string {
     const rows = `select 1 from books where ${condition} limit ${COUNTED_MAX + 1}`;
     return Number(database.prepare(`select count(*) as count from (${rows})`).get()?.count);
   };
-  const canBeMarked = database
-    .prepare(`select 1 from pragma_table_info('books') where name = 'deleted_at'`)
-    .get();
-  const marked = canBeMarked ? count('deleted_at is not null') : 0;
-  return [`the SQLite file ${path} has ${formatBookCount(count('true'))}`, ...describeMarked(marked)].join(
-    '; ',
-  );
+  const marks = columnsOfBooks(database)
+    .map(({ name }) => name)
+    .filter(isMark);
+  const marked = marks.flatMap((mark) => describeMarked(mark, count(`${mark} is not null`)));
+  return [`the SQLite file ${path} has ${formatBookCount(count('true'))}`, ...marked].join('; ');
 }
 
 function nearestExistingFolder(path: string): string {

@@ -23,15 +23,18 @@ const BEGIN_LOG_ANEW = `
   drop table if exists book_search_index;
   drop table if exists book_search_starts`;
 
-/** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
-export const MIGRATIONS: readonly string[] = [
-  // Without AUTOINCREMENT the highest id is reused after its book was deleted.
-  `create table if not exists books (
+/** The table of books; SQLite keeps this text as it is. */
+export const BOOKS_TABLE = `books (
     id integer primary key autoincrement check (id between 1 and ${ID_MAX}),
     title text not null,
     author text not null,
     year integer not null check (year between -${YEAR_MAX} and ${YEAR_MAX})
-  ) strict`,
+  ) strict`;
+
+/** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
+export const MIGRATIONS: readonly string[] = [
+  // Without AUTOINCREMENT the highest id is reused after its book was deleted.
+  `create table if not exists ${BOOKS_TABLE}`,
   // Times are in seconds since 1970.
   `create table if not exists idempotency_keys (
     key text primary key,
@@ -74,7 +77,19 @@ export function readVersion(database: DatabaseSync): number {
   return version;
 }
 
-/** Whether there is a table, a trigger or another object of this name. */
+/** Whether there is a table, a trigger or another object of this name, in any case: as SQLite compares them, which is that of ASCII. */
 export function isInSchema(database: DatabaseSync, name: string): boolean {
-  return database.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined;
+  return findInSchema(database, name) !== undefined;
+}
+
+interface SchemaObject {
+  readonly type: 'table' | 'view' | 'index' | 'trigger';
+  /** As it was created. */
+  readonly name: string;
+  readonly sql: string | null;
+}
+
+export function findInSchema(database: DatabaseSync, name: string): SchemaObject | undefined {
+  const select = database.prepare('select type, name, sql from sqlite_schema where name = ? collate nocase');
+  return select.get(name) as SchemaObject | undefined;
 }

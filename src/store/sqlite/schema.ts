@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { dropBrokenChangeLog } from './change-log.ts';
-import { isInSchema, migrate, readVersion } from './migrations.ts';
+import { BOOKS_TABLE, findInSchema, isInSchema, migrate, readVersion } from './migrations.ts';
 
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
 export function prepareSchema(database: DatabaseSync): void {
@@ -18,9 +18,9 @@ export function prepareSchema(database: DatabaseSync): void {
   `);
 }
 
-/** Whether the service created the table of books; its constraints then keep the rows valid. */
+/** Whether the table of books is as the service creates it; its constraints then keep the rows valid. */
 export function hasOwnTable(database: DatabaseSync): boolean {
-  return database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get() !== undefined;
+  return findInSchema(database, 'books')?.sql === `CREATE TABLE ${BOOKS_TABLE}`;
 }
 
 export function expectBooksIfAny(database: DatabaseSync): void {
@@ -31,18 +31,12 @@ export function expectBooksIfAny(database: DatabaseSync): void {
 /** @throws StoreNotReady when there is no table of books, or another program created it and it or a row is invalid */
 export function expectBooks(database: DatabaseSync): void {
   readVersion(database);
+  const { type, sql } = findInSchema(database, 'books') ?? {};
+  if (type === undefined) throw new StoreNotReady('there is no table books');
+  if (type !== 'table' || /^create\s+virtual\b/i.test(String(sql)))
+    throw new StoreNotReady(`books is not a table, but a ${type === 'table' ? 'virtual table' : type}`);
   if (hasOwnTable(database)) return;
-  const columns = database.prepare(`select name from pragma_table_info('books')`).all();
-  if (columns.length === 0) throw new StoreNotReady('there is no table books');
-  for (const name of ['id', 'title', 'author', 'year']) {
-    if (!columns.some((column) => column.name === name)) {
-      throw new StoreNotReady(`the table books has no column ${name}`);
-    }
-  }
-  const source = database.prepare(`select sql from sqlite_schema where name = 'books'`).get();
-  if (!/\bautoincrement\b/i.test(String(source?.sql))) {
-    throw new StoreNotReady('the id of the table books is not AUTOINCREMENT, so ids could be reused');
-  }
+  expectColumns(database, String(sql));
   const invalidRows = database.prepare(`
     select 1 from books
     where id not between -${ID_MAX} and ${ID_MAX}
@@ -53,4 +47,92 @@ export function expectBooks(database: DatabaseSync): void {
   `);
   if (invalidRows.get())
     throw new StoreNotReady('the table books has an invalid row, or an id or year beyond ±(2^53-1)');
+}
+
+/** A column of a table. */
+interface Column {
+  readonly name: string;
+  /** As declared, such as `VARCHAR(255)`; may be empty. */
+  readonly type: string;
+  readonly isRequired: 0 | 1;
+  /** An expression of SQL. */
+  readonly standard: string | null;
+  readonly isKey: 0 | 1;
+  readonly isGenerated: 0 | 1;
+}
+
+/** The columns of the table of books. */
+export function columnsOfBooks(database: DatabaseSync): Column[] {
+  const select = database.prepare(`
+    select name, type, "notnull" as isRequired, dflt_value as standard, pk > 0 as isKey, hidden in (2, 3) as isGenerated
+    from pragma_table_xinfo('books')
+  `);
+  return select.all() as unknown as Column[];
+}
+
+/** The affinities with which SQLite gives back the values that the service stores; of a title `007`, a number would keep 7. */
+const AFFINITIES = {
+  title: ['text', 'blob'],
+  author: ['text', 'blob'],
+  year: ['integer', 'numeric', 'blob'],
+};
+
+function expectColumns(database: DatabaseSync, sql: string): void {
+  const columns = columnsOfBooks(database);
+  const find = (name: string) => columns.find((column) => column.name.toLowerCase() === name);
+  for (const name of ['id', ...Object.keys(AFFINITIES)])
+    if (!find(name)) throw new StoreNotReady(`the table books has no column ${name}`);
+  const id = find('id') as Column;
+  if (affinityOf(id.type) !== 'integer')
+    throw new StoreNotReady(`the column id of the table books has the type ${id.type}, not INTEGER`);
+  // Without comments, texts and quoted names.
+  const words = sql.replace(
+    /--.*|\/\*[\s\S]*?\*\/|'(?:''|[^'])*'|"(?:""|[^"])*"|`(?:``|[^`])*`|\[[^\]]*\]/g,
+    ' ',
+  );
+  if (!id.isKey || !/\bautoincrement\b/i.test(words))
+    throw new StoreNotReady(
+      `the id of the table books is not AUTOINCREMENT, so ids could be reused; stop the programs that use the table, and create it anew: ${cureOf(columns)}`,
+    );
+  for (const [name, affinities] of Object.entries(AFFINITIES)) {
+    const { type, isGenerated } = find(name) as Column;
+    if (isGenerated) throw new StoreNotReady(`the column ${name} of the table books is generated`);
+    if (!affinities.includes(affinityOf(type)))
+      throw new StoreNotReady(
+        `the column ${name} of the table books has the type ${type}, in which SQLite stores ${name === 'year' ? 'whole numbers' : 'some texts'} as other values; use ${name === 'year' ? 'INTEGER' : 'TEXT'}`,
+      );
+  }
+  const required = columns.find(
+    ({ isRequired, standard, isKey, isGenerated, name }) =>
+      isRequired && standard === null && !isKey && !isGenerated && !(name.toLowerCase() in AFFINITIES),
+  );
+  if (required)
+    throw new StoreNotReady(
+      `the column ${required.name} of the table books is NOT NULL and has no default, so no book could be created`,
+    );
+}
+
+/** The affinity of a declared type (sqlite.org/datatype3.html, section 3.1). */
+function affinityOf(type: string): 'integer' | 'text' | 'blob' | 'real' | 'numeric' {
+  if (/int/i.test(type)) return 'integer';
+  if (/char|clob|text/i.test(type)) return 'text';
+  if (/^$|blob/i.test(type)) return 'blob';
+  return /real|floa|doub/i.test(type) ? 'real' : 'numeric';
+}
+
+/** Statements that give the table AUTOINCREMENT, in one line. Indexes, triggers and constraints of the table are not kept. */
+function cureOf(columns: readonly Column[]): string {
+  const kept = columns.filter(({ isGenerated }) => !isGenerated);
+  const names = kept.map(({ name }) => quote(name)).join(', ');
+  const definitions = kept.map(({ name, type, isRequired, standard }) => {
+    if (name.toLowerCase() === 'id') return `${quote(name)} integer primary key autoincrement`;
+    const rest = [type, isRequired ? 'not null' : '', standard === null ? '' : `default (${standard})`];
+    return [quote(name), ...rest].filter(Boolean).join(' ');
+  });
+  const table = `books_new (${definitions.join(', ').replace(/\s+/g, ' ')})`;
+  return `create table ${table}; insert into books_new (${names}) select ${names} from books; drop table books; alter table books_new rename to books;`;
+}
+
+function quote(name: string): string {
+  return /^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

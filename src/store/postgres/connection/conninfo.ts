@@ -53,8 +53,20 @@ export function parseConninfo(text: string): Conninfo {
     sslkey: parameter('sslkey'),
     connectTimeoutMs: connectTimeoutSeconds ? connectTimeoutSeconds * 1_000 : CONNECT_TIMEOUT_MS,
     applicationName: parameter('application_name') ?? 'bookkeeping',
-    options: parameter('options'),
+    options: optionsOf(keywords),
   });
+}
+
+/**
+ * The options of the server, with the schemas: Prisma names one as `schema`, and the driver of Go several as `search_path`, which may
+ * be in the URL of a service that they used before.
+ */
+function optionsOf(keywords: ReadonlyMap<string, string>): string | undefined {
+  const schema = keywords.get('schema');
+  const path = schema ? `"${schema.replaceAll('"', '""')}"` : keywords.get('search_path');
+  // In options, a backslash is before each blank and backslash of a value.
+  const searchPath = path && `-csearch_path=${path.replace(/[\\\s]/g, '\\$&')}`;
+  return [keywords.get('options'), searchPath].filter(Boolean).join(' ') || undefined;
 }
 
 /** Choosing the primary is the task of what manages the failover: a service that chose it, too, could choose another one. */

@@ -5,6 +5,7 @@ import {
   constants,
   existsSync,
   mkdirSync,
+  realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
@@ -43,16 +44,32 @@ export function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
   chmodSync(path, mode);
 }
 
-/** @throws StoreNotReady when a SQLite file, its WAL or the index of that is read-only, which SQLite itself does not report */
+/**
+ * @throws StoreNotReady when a SQLite file, its WAL or the index of that is read-only, which SQLite itself does not report; or its folder,
+ *   in which SQLite creates these
+ */
 export function expectWritable(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-    try {
-      accessSync(file, constants.W_OK);
-    } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException;
-      if (['EACCES', 'EPERM', 'EROFS'].includes(code))
-        throw new StoreNotReady(`the store is read-only: ${file} cannot be written (${code})`);
-    }
+    const code = whyNotWritable(file);
+    if (code) throw new StoreNotReady(`the store is read-only: ${file} cannot be written (${code})`);
+  }
+  // SQLite follows a symbolic link.
+  const folder = dirname(existsSync(path) ? realpathSync(path) : path);
+  const code = whyNotWritable(folder);
+  if (code)
+    throw new StoreNotReady(
+      `the folder ${folder} cannot be written (${code}), and SQLite creates files in it beside the store`,
+    );
+}
+
+/** The code of the error, unless it is writable or does not exist. */
+function whyNotWritable(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return ['EACCES', 'EPERM', 'EROFS'].includes(code) ? code : undefined;
   }
 }
 
