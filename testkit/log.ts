@@ -14,6 +14,7 @@ export const LOG_KEYS = new Set([
   'scope',
   'client',
   'reason',
+  'constraint',
   'err',
   'msg',
 ]);
@@ -28,6 +29,8 @@ export interface LogLine {
   readonly status?: number;
   readonly client?: string;
   readonly reason?: string;
+  /** Of the table: a name. */
+  readonly constraint?: string;
   readonly err?: { readonly type: string; readonly message: string; readonly stack: string };
 }
 
@@ -45,11 +48,11 @@ export function assertNothingConfidentialInLog(
   lines: readonly string[],
   confidential: readonly string[],
 ): void {
-  const others = lines.filter((line) => !REQUEST_LINE.test(line));
-  for (const line of others) {
+  const unusual = lines.filter((line) => !REQUEST_LINE.test(line));
+  for (const line of unusual) {
     for (const text of confidential) assert.ok(!line.includes(text), `the log has a secret: ${line}`);
   }
-  for (const line of parseLog(others)) {
+  for (const line of parseLog(unusual)) {
     assert.ok(
       Object.keys(line).every((key) => LOG_KEYS.has(key)),
       `an unknown key: ${JSON.stringify(line)}`,
@@ -62,8 +65,10 @@ export function assertNothingConfidentialInLog(
     assert.match(line.reason ?? '', /^[\w ]*$/);
     assert.match(line.id ?? '', /^[\w.:=+/@~-]{0,128}$/);
     assert.ok(line.client === undefined || isIP(line.client) > 0, `no address: ${line.client}`);
+    const { constraint = '', ...others } = line;
+    assert.match(constraint, /^[ -~]*$/);
     assertNothingConfidential(
-      JSON.stringify({ ...line, id: '', route: '', client: '', reason: '', err: {} }),
+      JSON.stringify({ ...others, id: '', route: '', client: '', reason: '', err: {} }),
     );
   }
 }

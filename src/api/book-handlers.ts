@@ -1,6 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, readBook, readBookFields, readBookId } from '../book/book.ts';
-import { type BookStore, StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
+import {
+  type BookStore,
+  LEFT_OUT,
+  StoreUnavailable,
+  TableRejection,
+  UPDATED_BYTES_MAX,
+} from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
@@ -127,7 +133,7 @@ export class BookHandlers {
     }
     const book = isConditional(request.raw)
       ? await this.#changeIfMet(request, id, (found) => this.#store.updateExpected(found, fields))
-      : await this.#store.update(id, fields);
+      : await this.#changeAny(id, () => this.#store.update(id, fields));
     if (book === 'preconditionFailed') return { outcome: book };
     return book ? toBookResult('bookUpdated', book) : { outcome: 'bookNotFound' };
   };
@@ -138,10 +144,23 @@ export class BookHandlers {
     if (id === undefined) return { outcome: 'bookNotFound' };
     const isDeleted = isConditional(request.raw)
       ? await this.#changeIfMet(request, id, (found) => this.#store.deleteExpected(found))
-      : await this.#store.delete(id);
+      : await this.#changeAny(id, () => this.#store.delete(id));
     if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
+
+  /** Changes a book. A trigger of the table may leave out the change: then there is the book, also after a repetition. */
+  async #changeAny<Result>(
+    id: number,
+    change: () => Promise<Result | undefined | false>,
+  ): Promise<Result | undefined> {
+    for (let attempt = 1; attempt <= LEFT_OUT_ATTEMPTS; attempt++) {
+      const result = await change();
+      if (result) return result;
+      if (!(await this.#store.find(id))) return undefined;
+    }
+    throw new TableRejection(LEFT_OUT);
+  }
 
   /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
   async #changeIfMet<Result>(
@@ -149,16 +168,26 @@ export class BookHandlers {
     id: number,
     change: (expected: Book) => Promise<Result | undefined | false>,
   ): Promise<Result | 'preconditionFailed' | undefined> {
+    let last: string | undefined;
+    let repetitions = 0;
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
       const found = await this.#store.find(id);
       if (!found) return undefined;
-      if (evaluatePreconditions(raw, entityTag(found)) !== 'met') return 'preconditionFailed';
+      const tag = entityTag(found);
+      if (evaluatePreconditions(raw, tag) !== 'met') return 'preconditionFailed';
+      // Without a concurrent change, a trigger of the table leaves out this one.
+      repetitions = tag === last ? repetitions + 1 : 0;
+      if (repetitions === LEFT_OUT_ATTEMPTS) throw new TableRejection(LEFT_OUT);
+      last = tag;
       const result = await change(found);
       if (result) return result;
     }
     throw new StoreUnavailable('contention');
   }
 }
+
+/** Attempts of a change of a book that does not change meanwhile: another program may delete and restore it between two of them. */
+const LEFT_OUT_ATTEMPTS = 3;
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;

@@ -1,13 +1,21 @@
-import { StoreUnavailable } from '../book/book-store.ts';
+import { StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import type { ErrorDescription } from '../http/request-log.ts';
 
-/** Logs only the reason of an unavailable store, or the stack of a defect: other properties may quote a body. */
+/** Logs only the reason of an unavailable store, what rejects a book, or the stack of a defect: other properties may quote a body. */
 export function describeError(error: unknown): ErrorDescription {
   if (error instanceof StoreUnavailable)
     return {
       outcome: 'serviceUnavailable',
       detail: error.detail,
       fields: { reason: error.reason, msg: 'the store is unavailable' },
+    };
+  if (error instanceof TableRejection)
+    return {
+      outcome: 'invalidInput',
+      detail: error.message,
+      ...(error.index !== undefined && { headers: { 'invalid-index': `${error.index}` } }),
+      level: 'warn',
+      fields: { constraint: error.constraint, msg: 'the table books does not accept a book' },
     };
   return { outcome: 'internalError', fields: { err: defectOf(error), msg: 'internal error' } };
 }

@@ -6,8 +6,9 @@ import type { Book, BookFields } from './contract.ts';
  * - Results are committed durably. A call that rejects may or may not have been executed.
  * - Each call is atomic, and calls are linearizable: one that starts after another has resolved sees its effect.
  * - Ids are never reused, not even after a deletion or a crash.
- * - Every method rejects with {@link StoreUnavailable} when the store is unreachable or cannot execute the call;
- *   any other rejection is a bug. The store recovers by itself: the next call tries again.
+ * - Every method rejects with {@link StoreUnavailable} when the store is unreachable or cannot execute the call. The store recovers by
+ *   itself: the next call tries again. A call that writes rejects with {@link TableRejection} when the table does not accept its books,
+ *   and has changed nothing. Any other rejection is a bug.
  *
  * Arguments are valid (see `readBook` and `readBookId`); the store does not check them again.
  */
@@ -112,6 +113,30 @@ export interface BookPage {
   /** The id of the last book of the page; undefined when no page follows. */
   readonly last: number | undefined;
 }
+
+/** A constraint, a trigger or a type of the table, which another program may have made, does not accept a book. */
+export class TableRejection extends Error {
+  override readonly name = 'TableRejection';
+  /** What does not accept it, such as `UNIQUE (books.title)`: for the client and the log, in ASCII, without values or SQL. */
+  readonly constraint: string;
+  /** The index of the book in a call with several, where the engine tells. */
+  readonly index: number | undefined;
+
+  /** @param constraint with the names of the engine, in which others than those in ASCII are escaped */
+  constructor(constraint: string, index?: number) {
+    const escaped = constraint.replace(/[^ -~]/g, toEscape);
+    super(`the table books does not accept this book: ${escaped}`);
+    this.constraint = escaped;
+    this.index = index;
+  }
+}
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** What rejects a book that is not stored, without an error of the engine. */
+export const LEFT_OUT = 'a trigger or a constraint that leaves out books';
 
 /** The store is unreachable, full, or overloaded. */
 export class StoreUnavailable extends Error {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../book/book-store.ts';
+import { StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { StoreNotReady } from '../store/errors.ts';
@@ -64,7 +64,14 @@ function exitOnClosedOutput(): void {
   }
 }
 
-const EXPECTED_ERRORS = [UsageError, CommandError, ConfigError, StoreNotReady, StoreUnavailable];
+const EXPECTED_ERRORS = [
+  UsageError,
+  CommandError,
+  ConfigError,
+  StoreNotReady,
+  StoreUnavailable,
+  TableRejection,
+];
 
 /** One line for an expected error, the stack of any other. */
 function explain(error: unknown): string {

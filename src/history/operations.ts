@@ -129,7 +129,7 @@ export const operations = toOperations({
     success: 'bookRestored',
     data: schemas.book,
     headers: schemas.ETAG,
-    errors: ['bookExists', 'preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
+    errors: ['invalidInput', 'bookExists', 'preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
   },
   restoreBooks: {
     tag: 'Books',

@@ -25,6 +25,9 @@ export interface ErrorDescription {
   readonly outcome: OutcomeName;
   /** As that of `HttpResult`. */
   readonly detail?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By default `error`. */
+  readonly level?: Level;
   readonly fields: object;
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { StoreUnavailable } from '../book/book-store.ts';
+import { StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
 /** Options of a {@link BatchQueue}. */
@@ -119,7 +119,7 @@ export class BatchQueue<Item, Result> {
     try {
       results = await this.#run(batch.map((call) => call.item));
     } catch (error) {
-      this.#observe(batch.length, performance.now() - startedMs, true);
+      this.#observe(batch.length, performance.now() - startedMs, !(error instanceof TableRejection));
       this.#fail(batch, error);
       return;
     }

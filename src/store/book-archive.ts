@@ -17,6 +17,6 @@ export interface BookArchive extends AsyncDisposable {
 export type InsertOutcome = 'stored' | 'present' | 'taken';
 
 /** The outcome for a book whose id `other` has. */
-export function conflictOutcome(other: Book | undefined, { title, author, year }: Book): InsertOutcome {
-  return other?.title === title && other.author === author && other.year === year ? 'present' : 'taken';
+export function conflictOutcome(other: Book, { title, author, year }: Book): InsertOutcome {
+  return other.title === title && other.author === author && other.year === year ? 'present' : 'taken';
 }

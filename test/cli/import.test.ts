@@ -6,6 +6,7 @@ import { runCommand } from '../../testkit/command.ts';
 import { engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
+import { query } from '../../testkit/sql.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
 import { booksAt, putBooks, tallyOf } from './books.ts';
 
@@ -38,6 +39,38 @@ for (const engine of engines) {
         bad: 0,
         result: 'complete',
       });
+    });
+
+    test('reports the rows that the table does not accept by line, and stores the others', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      const key = engine.name === 'SQLite' ? 'integer primary key autoincrement' : 'bigserial primary key';
+      await query(
+        address.dbUrl,
+        `create table books (id ${key}, title text, author text, year bigint, constraint known check (year < 10000))`,
+      );
+      const variables = { DB_URL: address.dbUrl };
+      const rows = Array.from({ length: 5_000 }, (_, index) => (index % 1_000 === 7 ? 10_000 : index));
+      const input = `id,title,author,year\n${rows.map((year, index) => `${index + 1},Book,,${year}\n`).join('')}`;
+      const reason = `the table books does not accept this book: ${engine.name === 'SQLite' ? 'CHECK' : 'constraint'} known`;
+      const bad = [9, 1_009, 2_009, 3_009, 4_009].map((line) => `line ${line}: ${reason}\n`);
+      const args = ['import', '-', '--format', 'csv'];
+      const strict = await runCommand([...args, '--strict'], { folder: folder.path, variables, input });
+      assert.deepEqual([strict.code, strict.stderr.split('\n')[0]], [1, bad[0]?.trim()]);
+      assert.deepEqual(await booksAt(address.dbUrl), []);
+      for (const [keeping, stored] of [
+        [['--keep-ids'], 4_995],
+        [[], 4_995],
+      ] as const) {
+        const { code, stdout, stderr } = await runCommand([...args, ...keeping], {
+          folder: folder.path,
+          variables,
+          input,
+        });
+        assert.deepEqual([code, stderr], [1, bad.join('')]);
+        assert.deepEqual(tallyOf(stdout), { read: 5_000, stored, skipped: 0, bad: 5 });
+      }
+      assert.equal((await booksAt(address.dbUrl)).length, 9_990);
     });
 
     test('with --strict stores all rows, or none if one is bad', async () => {

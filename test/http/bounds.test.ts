@@ -159,7 +159,7 @@ describe('503 Service unavailable', () => {
   test('is the response after 100 attempts of a conditional change that conflict with other changes', async () => {
     let attempts = 0;
     const store: Partial<BookStore> = {
-      find: async () => BOOK,
+      find: async () => ({ ...BOOK, year: attempts }),
       updateExpected: async () => {
         attempts++;
         return undefined;

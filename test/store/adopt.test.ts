@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
-import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { TableRejection } from '../../src/book/book-store.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
@@ -165,8 +165,10 @@ describe('A table books that another program created in SQLite', () => {
     other.exec(`insert into books (id) values (${ID_MAX})`);
     await using store = await openStoreAt(`sqlite:${path}`);
 
-    await assert.rejects(store.create({ title: '', author: '', year: 0 }), StoreUnavailable);
-    await assert.rejects(createMany(store, [{ title: '', author: '', year: 0 }]), StoreUnavailable);
+    const rejection = new TableRejection('trigger books_id_exact');
+    await assert.rejects(store.create({ title: '', author: '', year: 0 }), rejection);
+    await assert.rejects(createMany(store, [{ title: '', author: '', year: 0 }]), TableRejection);
+    assert.equal(await store.delete(1), false);
     assert.deepEqual(await listBooks(store), [{ id: ID_MAX, title: '', author: '', year: 0 }]);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
-import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { TableRejection } from '../../src/book/book-store.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
 import { engines } from '../../testkit/engines.ts';
@@ -90,9 +90,9 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
       await archive.addWithIds([bookOf(ID_MAX)]);
-      await assert.rejects(archive.add([bookOf(0)]), StoreUnavailable);
+      await assert.rejects(archive.add([bookOf(0)]), TableRejection);
       await using store = await openStoreAt(address.dbUrl);
-      await assert.rejects(store.create({ title: '', author: '', year: 0 }), StoreUnavailable);
+      await assert.rejects(store.create({ title: '', author: '', year: 0 }), TableRejection);
       assert.deepEqual(await read(archive), [bookOf(ID_MAX)]);
     });
 

@@ -168,7 +168,7 @@ export const operations = toOperations({
     description: `Deletes a book. ${UNKNOWN_AFTER_5XX}`,
     requestHeaders: { ...schemas.IF_MATCH, ...schemas.IF_NONE_MATCH },
     success: 'bookDeleted',
-    errors: ['preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
+    errors: ['invalidInput', 'preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
   },
   checkHealth: {
     tag: 'Health',

@@ -6,7 +6,7 @@ import type { ErrorName } from './operations.ts';
 export const REASONS: Readonly<Record<ErrorName, string>> = {
   invalidRequestPayload: 'the body of `POST /token` is invalid',
   invalidInput:
-    'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` or `PATCH /books` is not an array of valid books or changes, or that of `POST /books/restore` not one of different ids; `Invalid-Index` is the index of the first invalid one',
+    'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` or `PATCH /books` is not an array of valid books or changes, or that of `POST /books/restore` not one of different ids; `Invalid-Index` is the index of the first invalid one. Or a constraint or a trigger of the table of books rejects the change, also a deletion or a restore; `Error-Detail` names it',
   invalidQuery:
     'a parameter of `GET /books`, `GET /books/deleted`, `GET /changes` or `GET /book/{id}/history` has an invalid value or is repeated, or a cursor belongs to another `sort` or store',
   bookExists:

@@ -157,7 +157,8 @@ export const INVALID_INDEX = {
     type: 'integer',
     minimum: 0,
     maximum: BOOKS_MAX,
-    description: 'The index of the first element at fault. Absent if the body is not an array.',
+    description:
+      'The index of the first element at fault. Absent if the body is not an array, or the database does not say which one its table rejects.',
   },
 };
 export const namedSchemas: Readonly<Record<string, Schema>> = {

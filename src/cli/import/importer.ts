@@ -1,4 +1,5 @@
 import type { Book } from '../../book/book.ts';
+import { TableRejection } from '../../book/book-store.ts';
 import type { BookRow, ImportedBook } from '../../formats/book-row.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import type { BookArchive } from '../../store/book-archive.ts';
@@ -100,6 +101,23 @@ export class Importer {
       await this.#archive.begin();
       this.#isInTransaction = true;
     }
+    await this.#store(batch);
+  }
+
+  /** Stores a part of a batch. If the table rejects it, its halves are stored, so that of 2,000 rows with a bad one 1,999 are. */
+  async #store(batch: readonly GoodRow[]): Promise<void> {
+    try {
+      await this.#storeAll(batch);
+    } catch (error) {
+      if (!(error instanceof TableRejection)) throw error;
+      const middle = batch.length >> 1;
+      if (middle === 0) this.#reject(batch[0] as GoodRow, error.message);
+      else for (const half of [batch.slice(0, middle), batch.slice(middle)]) await this.#store(half);
+    }
+  }
+
+  /** Stores all of the rows, or none. @throws TableRejection */
+  async #storeAll(batch: readonly GoodRow[]): Promise<void> {
     const books = batch.map(({ book }) => book);
     if (!this.#archive || !this.#options.keepsIds) {
       await this.#archive?.add(books);

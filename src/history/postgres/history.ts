@@ -6,7 +6,14 @@ import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import { causeOf, isUndone, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import {
+  causeOf,
+  isUndone,
+  reasonOf,
+  sqlState,
+  toRejection,
+  toStoreError,
+} from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type {
   BookHistory,
@@ -163,7 +170,9 @@ class PostgresHistory implements BookHistory {
 
   async #restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
     for (let attempt = 1; attempt <= RESTORE_ATTEMPTS; attempt++) {
-      const result = await this.#run((client) => this.#tryRestore(client, request));
+      const result = await this.#run((client) => this.#tryRestore(client, request)).catch((error: unknown) =>
+        Promise.reject(toRejection(error)),
+      );
       if (result) return result;
     }
     throw new StoreUnavailable('contention');

@@ -1,9 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
+import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import type { LogPlace } from '../../store/log-position.ts';
 import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
+import { toRejection } from '../../store/sqlite/rejections.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type {
   ChangeCursor,
@@ -92,7 +94,15 @@ export class ChangeReader {
       if (bytes > bytesMax) return { fault: 'too long', index };
       positions.push(position);
     }
-    return positions.map((position) => this.#prepare(RESTORE).get(position) as unknown as Book);
+    return positions.map((position, index) => {
+      try {
+        const book = this.#prepare(RESTORE).get(position) as unknown as Book | undefined;
+        if (!book) throw new TableRejection(LEFT_OUT);
+        return book;
+      } catch (error) {
+        throw toRejection(this.#database, error, () => (positions.length > 1 ? index : undefined));
+      }
+    });
   }
 
   /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */

@@ -2,6 +2,7 @@ import type { Book } from '../../book/book.ts';
 import { isSyncFailure } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transactGuarded } from '../../store/sqlite/files/connection.ts';
 import { FileGuard, StoreLost } from '../../store/sqlite/files/file-guard.ts';
+import { toRejection } from '../../store/sqlite/rejections.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { RestoreFault, RestoreRequest } from '../book-history.ts';
 import { ChangeReader } from './change-reader.ts';
@@ -32,7 +33,7 @@ await serveRequests<Write, WriteResponse>(async (path) => {
       } catch (error) {
         if (error instanceof StoreLost) lost = error.message;
         else if (isSyncFailure(error)) lost = 'the disk has failed to make a change durable (fsync)';
-        else throw error;
+        else throw typeof write === 'string' ? error : toRejection(database, error);
         return { lost };
       }
     },

@@ -28,9 +28,9 @@ export function rejectInEnvelope(
     return redirect(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
-    const { outcome, detail, fields } = describeError(error);
-    annotate(request, 'error', fields);
-    return send(reply, { outcome, detail });
+    const { outcome, detail, headers = {}, level = 'error', fields } = describeError(error);
+    annotate(request, level, fields);
+    return send(reply, { outcome, detail, headers });
   });
   routeInOrder(app, limits);
   app.server.prependListener('request', (request) => {

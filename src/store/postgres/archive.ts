@@ -1,8 +1,7 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import type { BookPage } from '../../book/book-store.ts';
+import { type BookPage, LEFT_OUT, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { IdsExhausted } from '../errors.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
@@ -10,8 +9,8 @@ import { nameConstraint } from './citus/citus-database.ts';
 import { CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
-import { toStoreError, violatedConstraint } from './errors.ts';
-import { ID_CHECK, readState } from './migrations.ts';
+import { toRejection, toStoreError } from './errors.ts';
+import { readState } from './migrations.ts';
 import { type ColumnsRow, renderPage } from './pages.ts';
 import { retry } from './pool/pool.ts';
 import { expectRights, READING_RIGHTS } from './rights.ts';
@@ -76,7 +75,7 @@ class PostgresArchive implements BookArchive {
   async add(books: readonly BookFields[]): Promise<void> {
     const insert = () => this.#client.query(sql.INSERT_PLAIN, sql.columnsOf(books));
     await this.#report(() => {
-      if (this.#isInTransaction) return insert();
+      if (this.#isInTransaction) return this.#allOrNone(insert);
       return insertWithUnusedIds(
         () => retry(insert),
         () => retry(() => schema.advanceIdSequence(this.#client)),
@@ -85,11 +84,15 @@ class PostgresArchive implements BookArchive {
   }
 
   async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    if (this.#isInTransaction) return this.#addWithIds(books);
+    if (this.#isInTransaction) return this.#allOrNone(() => this.#addWithIds(books));
     await this.begin();
-    const outcomes = await this.#addWithIds(books);
-    await this.commit();
-    return outcomes;
+    try {
+      const outcomes = await this.#addWithIds(books);
+      await this.commit();
+      return outcomes;
+    } finally {
+      if (this.#isInTransaction) await this.#rollback();
+    }
   }
 
   async begin(): Promise<void> {
@@ -106,6 +109,26 @@ class PostgresArchive implements BookArchive {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client.end();
+  }
+
+  async #rollback(): Promise<void> {
+    this.#isInTransaction = false;
+    this.#hasGivenIds = false;
+    // Without a connection it is rolled back, too, and there is an earlier error.
+    await this.#client.query('rollback').catch(() => {});
+  }
+
+  /** Undoes a part of the transaction that is rejected, so that the transaction can go on. */
+  async #allOrNone<Result>(run: () => Promise<Result>): Promise<Result> {
+    await this.#query('savepoint part');
+    try {
+      const result = await run();
+      await this.#query('release part');
+      return result;
+    } catch (error) {
+      await this.#client.query('rollback to part').catch(() => {});
+      throw error;
+    }
   }
 
   async #readPage(after: number): Promise<ColumnsRow> {
@@ -125,7 +148,12 @@ class PostgresArchive implements BookArchive {
     const isStored = ids.map((id) => stored.delete(id));
     const conflicting = ids.filter((_, index) => !isStored[index]);
     const others = sql.matchIds(ids, await this.#query<Book>(sql.SELECT.text, [conflicting]));
-    return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
+    return books.map((book, index) => {
+      if (isStored[index]) return 'stored';
+      const other = others[index];
+      if (!other) throw new TableRejection(LEFT_OUT);
+      return conflictOutcome(other, book);
+    });
   }
 
   async #query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -138,7 +166,7 @@ class PostgresArchive implements BookArchive {
       return await operation();
     } catch (thrown) {
       const error = this.#citusPages ? nameConstraint(thrown) : thrown;
-      throw violatedConstraint(error) === ID_CHECK ? new IdsExhausted() : toStoreError(error);
+      throw toStoreError(toRejection(error));
     }
   }
 }

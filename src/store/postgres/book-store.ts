@@ -19,7 +19,7 @@ import {
 import { type Citus, prepareCitus } from './citus/citus.ts';
 import { connect, type Server } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
-import { isUndone } from './errors.ts';
+import { isUndone, toRejection } from './errors.ts';
 import { type ColumnsRow, renderPage } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
@@ -71,8 +71,10 @@ class PostgresBookStore implements OpenStore {
       run: Run<Item, Result>,
       options: Partial<BatchOptions<Item>> = {},
     ) => {
-      const distributed = citus?.batchesOf(name, run);
-      const queue = new BatchQueue<Item, Result>(distributed?.run ?? run, {
+      const runBatch: Run<Item, Result> = (items) =>
+        run(items).catch((error: unknown) => Promise.reject(toRejection(error)));
+      const distributed = citus?.batchesOf(name, runBatch);
+      const queue = new BatchQueue<Item, Result>(distributed?.run ?? runBatch, {
         ...BATCH_LIMITS,
         observer,
         name,

@@ -1,6 +1,5 @@
 import { DatabaseError } from 'pg';
-import { StoreUnavailable } from '../../book/book-store.ts';
-import { IdsExhausted } from '../errors.ts';
+import { LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import type { FailureCause } from '../observer.ts';
 
 /**
@@ -22,7 +21,7 @@ export function violatedConstraint(error: unknown): string | undefined {
  * of the driver and of this service may occur after the commit.
  */
 export function isUndone(error: unknown): boolean {
-  return sqlState(error) !== undefined || error instanceof IdsExhausted;
+  return sqlState(error) !== undefined || error instanceof TableRejection;
 }
 
 /** Whether a statement failed because of concurrent transactions, without effect, and may be retried. */
@@ -32,7 +31,7 @@ export function isSerializationFailure(error: unknown): boolean {
 
 /** Whether a statement failed because of its rows or of concurrent transactions, so that its connection can be used again. */
 export function isConnectionIntact(error: unknown): boolean {
-  return isSerializationFailure(error) || hasState(error, /^23/);
+  return isSerializationFailure(error) || isRejection(error);
 }
 
 export function isReadOnly(error: unknown): boolean {
@@ -94,7 +93,54 @@ const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
 export function toStoreError(error: unknown): unknown {
   const isUnavailable =
     sqlState(error) === undefined ? isConnectionError(error) : hasState(error, UNAVAILABLE);
-  return isUnavailable ? new StoreUnavailable(reasonOf(error)) : error;
+  return isUnavailable && !isRejection(error) ? new StoreUnavailable(reasonOf(error)) : error;
+}
+
+/**
+ * Whether the table does not accept a row: SQLSTATE classes of data exceptions, of violated constraints and of errors in PL/pgSQL
+ * (PostgreSQL documentation, appendix A), whatever a function raises, and policies of row-level security, whose code is that of a
+ * missing privilege.
+ */
+function isRejection(error: unknown): error is DatabaseError {
+  if (!(error instanceof DatabaseError)) return false;
+  if (hasState(error, UNAVAILABLE)) return error.routine === 'ExecWithCheckOptions';
+  return hasState(error, /^(22|23|44|P0)/) || error.routine === RAISE;
+}
+
+/** The function of PostgreSQL that executes RAISE in PL/pgSQL. */
+const RAISE = 'exec_stmt_raise';
+
+/** What a table does not accept as a TableRejection; any other error as it is. */
+export function toRejection(error: unknown): unknown {
+  return isRejection(error) ? new TableRejection(rejecting(error)) : error;
+}
+
+/** Names of the database, and no text of the driver, as that may have values. */
+function rejecting({
+  code = '',
+  constraint,
+  column,
+  table,
+  dataType,
+  routine,
+  where = '',
+  message,
+}: DatabaseError): string {
+  const of = [
+    table && table !== 'books' ? ` of ${table}` : '',
+    dataType ? ` of the type ${dataType}` : '',
+  ].join('');
+  if (constraint) return `constraint ${constraint}${of}`;
+  if (routine === 'ExecWithCheckOptions') return 'row-level security';
+  // The first line is the innermost function, in any language of the server: `PL/pgSQL function check_year() line 3 at RAISE`.
+  const raising = /^PL\/pgSQL.*? (\S+)\(/.exec(where)?.[1];
+  if (raising) return `trigger function ${raising}`;
+  if (code === '23502') return `NOT NULL (${column ?? ''})${of}`;
+  if (code === '22001')
+    return `the length of a column${/ character varying\(\d+\)/.exec(message)?.[0] ?? ''}`;
+  if (code === '22003') return 'the range of a column';
+  if (code === '22012') return LEFT_OUT;
+  return `SQLSTATE ${code}`;
 }
 
 function hasState(error: unknown, pattern: RegExp): boolean {

@@ -5,10 +5,8 @@ import { StoreNotReady } from '../errors.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 import { reasonOf, sqlState } from './errors.ts';
 
-/** Keeps ids exact; violated when no id is left. */
-export const ID_CHECK = 'books_id_exact';
-
-export const CHECKS = [ID_CHECK, 'books_year_exact'];
+/** They keep ids and years exact. */
+export const CHECKS = ['books_id_exact', 'books_year_exact'];
 /** Violated by a key that exists. */
 export const KEY_CONSTRAINT = 'idempotency_keys_pkey';
 

@@ -40,14 +40,23 @@ export const BOOK_COLUMNS = `books.id, coalesce(books.title, '') as title, coale
 /** The length of a book, without reading its texts. */
 export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
 
-export const INSERT: BatchStatement = {
-  name: 'create',
-  text: `
+/** Divides by zero, so that nothing is stored, if a trigger of the table has left out a book. @param count of the given books */
+const isWhole = (count: string, stored: string) =>
+  `1 / (case when ${count} = (select count(*) from ${stored}) then 1 else 0 end) = 1`;
+const IS_WHOLE = isWhole('(select count(*) from given)', 'stored');
+
+const INSERT_ALL = `
   insert into books (title, author, year)
   select title, author, year
   from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as given (title, author, year, position)
   order by position
-  returning ${BOOK_COLUMNS}
+`;
+/** It divides by zero like {@link isWhole}. */
+export const INSERT: BatchStatement = {
+  name: 'create',
+  text: `
+  with stored as (${INSERT_ALL} returning ${BOOK_COLUMNS})
+  select id, title, author, year from stored where ${isWhole('cardinality($1::text[])', 'stored')}
 `,
   one: `insert into books (title, author, year) values ($1::text, $2::text, $3::bigint) returning ${BOOK_COLUMNS}`,
 };
@@ -72,9 +81,6 @@ const changedBook = (title: string, author: string, year: string) => `
     then ' ' || json_build_object('title', created.title, 'author', created.author, 'year', created.year)::text
     else '' end
 `;
-/** Divides by zero, so that nothing is stored, if a trigger of the table has left out a book. */
-const isWhole = (stored: string) =>
-  `1 / (case when (select count(*) from given) = (select count(*) from ${stored}) then 1 else 0 end) = 1`;
 const KEYED = 'returning key, fingerprint, book_id as id';
 const KEYS_OF_ALL = 'select key, fingerprint, id from live union all select key, fingerprint, id from keyed';
 
@@ -99,7 +105,7 @@ export const INSERT_ONCE: BatchStatement = {
     insert into idempotency_keys (key, fingerprint, book_id)
     select key, fingerprint || ${changedBook('given.title', 'given.author', 'given.year')}, created.id
     from given join created using (nth)
-    where ${isWhole('stored')}
+    where ${IS_WHOLE}
     order by key
     ${KEYED}
   )
@@ -128,11 +134,12 @@ const createdIf = (condition: string) => `
     returning ${BOOK_COLUMNS}
   )
 `;
+const IS_ALL_CREATED = isWhole('(select count(*) from given)', 'created');
 const RENDER_CREATED = `coalesce(string_agg(row_to_json(created)::text, ',' order by id), '')`;
 /** It divides by zero like {@link INSERT_ONCE}. */
 export const INSERT_MANY: Statement = {
   name: 'create many',
-  text: `with ${createdIf('true')} select ${RENDER_CREATED} as json, ${isWhole('created')} as "isWhole" from created`,
+  text: `with ${createdIf('true')} select ${RENDER_CREATED} as json, ${IS_ALL_CREATED} as "isWhole" from created`,
 };
 
 /** The ids of new books as ranges, such as ` 7-9 12-12`: other sessions may use ids between. */
@@ -160,14 +167,18 @@ export const INSERT_MANY_ONCE: Statement = {
         then (select ' [' || ${RENDER_CREATED} || ']' from created)
       else '' end, first
     from (${RANGES}) as ranges
-    where ${isNew('$2::text')} and ${isWhole('created')}
+    where ${isNew('$2::text')} and ${IS_ALL_CREATED}
     ${KEYED}
   )
   ${KEYS_OF_ALL}
 `,
 };
 
-export const INSERT_PLAIN = INSERT.text.replace(/returning .*/, '');
+/** It divides by zero like {@link isWhole}. */
+export const INSERT_PLAIN = `
+  with stored as (${INSERT_ALL} returning 1)
+  select ${isWhole('cardinality($1::text[])', 'stored')}
+`;
 
 export const INSERT_WITH_IDS = `
   insert into books (id, title, author, year) overriding system value
@@ -330,7 +341,10 @@ export const RENDER_UPDATED = `
 /** The ids of the books that a transaction changes, for the triggers of the history: the log has them in this order. */
 export const ORDER_SETTING = 'bookkeeping.order';
 
-/** Locks the books, so that they stay as they were when the conditions were evaluated; then changes all of them, or none. */
+/**
+ * Locks the books, so that they stay as they were when the conditions were evaluated; then changes all of them, or none. It divides by
+ * zero like {@link isWhole}.
+ */
 export const UPDATE_MANY: Statement = {
   name: 'update many',
   text: `
@@ -354,6 +368,10 @@ export const UPDATE_MANY: Statement = {
     select set_config('${ORDER_SETTING}', string_agg(id::text, ',' order by position), true) is not null as "isOrdered" from given
   ), ${updatesIf('not exists (select from fault) and (select "isOrdered" from ordered)')}
   select json, fault, index from (${RENDER_UPDATED}) as changed left join fault on true
+  where 1 / (case
+    when exists (select from fault) then 1
+    when (select count(*) from given) = (select count(*) from updated) + (select count(*) from deleted) then 1
+    else 0 end) = 1
 `,
 };
 

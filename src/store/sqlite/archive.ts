@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import { type BookPage, StoreUnavailable } from '../../book/book-store.ts';
+import { type BookPage, LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { IdsExhausted, StoreNotReady } from '../errors.ts';
+import { StoreNotReady } from '../errors.ts';
 import { PAGE_BOOKS_MAX, type PageRequest } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
-import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
+import { toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,
   makeFolderOf,
@@ -17,6 +17,7 @@ import {
 } from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
+import { toRejection } from './rejections.ts';
 import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT } from './sql.ts';
 
@@ -88,7 +89,9 @@ class SqliteArchive implements BookArchive {
 
   add(books: readonly BookFields[]): Promise<void> {
     return this.#write(() => {
-      for (const { title, author, year } of books) this.#insert.run(title, author, year);
+      for (const { title, author, year } of books) {
+        if (this.#insert.run(title, author, year).changes === 0) throw new TableRejection(LEFT_OUT);
+      }
     });
   }
 
@@ -96,7 +99,9 @@ class SqliteArchive implements BookArchive {
     const add = (book: Book) => {
       const { id, title, author, year } = book;
       if (this.#insertWithId.run(id, title, author, year).changes > 0) return 'stored';
-      return conflictOutcome(toBook(this.#select.get(id)), book);
+      const other = toBook(this.#select.get(id));
+      if (!other) throw new TableRejection(LEFT_OUT);
+      return conflictOutcome(other, book);
     };
     return this.#write(() => books.map(add));
   }
@@ -120,7 +125,7 @@ class SqliteArchive implements BookArchive {
   /** Runs an operation in the current transaction, or in one of its own. */
   #write<Result>(operation: () => Result): Promise<Result> {
     return this.#report(async () => {
-      if (this.#database.isTransaction) return operation();
+      if (this.#database.isTransaction) return this.#allOrNone(operation);
       const result = await transact(this.#database, () => {
         this.#beforeCommit();
         return operation();
@@ -130,13 +135,27 @@ class SqliteArchive implements BookArchive {
     });
   }
 
+  #allOrNone<Result>(operation: () => Result): Result {
+    this.#database.exec('savepoint many');
+    try {
+      return operation();
+    } catch (error) {
+      // Further books would be stored without those before.
+      if (!this.#database.isTransaction)
+        throw new StoreUnavailable('a constraint has rolled back the transaction');
+      this.#database.exec('rollback to many');
+      throw error;
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('release many');
+    }
+  }
+
   async #report<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await operation();
     } catch (error) {
       if (error instanceof StoreLost) throw new StoreUnavailable(error.message);
-      // The values are valid, so only the id can violate a constraint, when all ids have been assigned.
-      throw isConstraintViolation(error) ? new IdsExhausted() : toStoreError(error);
+      throw toStoreError(toRejection(this.#database, error));
     }
   }
 }

@@ -57,8 +57,9 @@ function isTableMissing(error: unknown): boolean {
   return resultCode(error) === 1 && (error as Error).message.startsWith('no such table: ');
 }
 
-export function isConstraintViolation(error: unknown): boolean {
-  return resultCode(error) === 19;
+/** The extended result code of a violated constraint (sqlite.org/rescode.html); undefined for any other error. */
+export function constraintCode(error: unknown): number | undefined {
+  return resultCode(error) === 19 ? (error as { errcode: number }).errcode : undefined;
 }
 
 export function toNotReady(error: unknown, path: string): StoreNotReady {

@@ -3,6 +3,7 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { dropBrokenChangeLog } from './change-log.ts';
 import { BOOKS_TABLE, findInSchema, isInSchema, migrate, readVersion } from './migrations.ts';
+import { ID_TRIGGER } from './rejections.ts';
 
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
 export function prepareSchema(database: DatabaseSync): void {
@@ -11,9 +12,9 @@ export function prepareSchema(database: DatabaseSync): void {
   if (hasOwnTable(database)) return;
   // A temporary trigger keeps ids exact without a change to the table.
   database.exec(`
-    create temp trigger books_id_exact after insert on main.books when new.id > ${ID_MAX}
+    create temp trigger ${ID_TRIGGER} after insert on main.books when new.id > ${ID_MAX}
     begin
-      select raise(abort, 'the id is not exact');
+      select raise(abort, '${ID_TRIGGER}');
     end
   `);
 }

@@ -36,6 +36,8 @@ export const INSERT_MANY = `
   select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(cast(? as text)) order by key
 `;
 
+export const COUNT_ELEMENTS = 'select json_array_length(cast(? as text)) as count';
+
 const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
 
 /** The highest id, or 0; a book inserted later in the same transaction has a higher one. */

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { IdsExhausted } from '../../errors.ts';
+import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { REMOVAL_MAX, REMOVAL_MS } from '../../limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
-import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
+import { KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
 import { retry } from '../pool/pool.ts';
 import * as sql from '../sql.ts';
@@ -29,23 +29,12 @@ export class Inserts {
     const rows = await this.#withUnusedIds(() =>
       this.#database.queryBatch<Book>(sql.INSERT, sql.columnsOf(books)),
     );
-    // A trigger of the table may store other texts, or leave out a book.
-    if (rows.length !== books.length) throw new Error('not every book was stored');
+    // A trigger of the table may store other texts, or leave out a book, which is a rejection; of several, the statement fails.
+    if (rows.length === 0) throw new TableRejection(LEFT_OUT);
     return rows;
   }
 
-  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | Error)[]> {
-    try {
-      return await this.#createAllOnce(books);
-    } catch (error) {
-      if (!(error instanceof IdsExhausted) || books.length === 1) throw error;
-      // Books of known keys need no id.
-      const ofEach = books.map((book) => this.#createAllOnce([book]).catch((reason: Error) => [reason]));
-      return (await Promise.all(ofEach)).flat();
-    }
-  }
-
-  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
+  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
     void this.#removeExpiredKeys();
     const fingerprints = books.map(({ fields }) => fingerprintOf(fields));
     const columns = [
@@ -104,7 +93,7 @@ export class Inserts {
   }
 }
 
-/** Advances the id sequence and retries if other clients have inserted ids beyond it. @throws IdsExhausted */
+/** Advances the id sequence and retries if other clients have inserted ids beyond it. */
 export async function insertWithUnusedIds<Result>(
   insert: () => Promise<Result>,
   advanceIdSequence: () => Promise<void>,
@@ -112,9 +101,7 @@ export async function insertWithUnusedIds<Result>(
   try {
     return await insert();
   } catch (error) {
-    const constraint = violatedConstraint(error);
-    if (constraint === ID_CHECK) throw new IdsExhausted();
-    if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
+    if (sqlState(error) !== '23505' || violatedConstraint(error) === KEY_CONSTRAINT) throw error;
     await advanceIdSequence();
     return insert();
   }
@@ -144,8 +131,9 @@ interface KeyRow {
   readonly id: number;
 }
 
+/** Without a row, the only book of the statement was not stored. @throws TableRejection */
 function expectKey(row: KeyRow | undefined): KeyRow {
-  if (!row) throw new Error('a book with a key was not stored');
+  if (!row) throw new TableRejection(LEFT_OUT);
   return row;
 }
 

@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import type { BookUpdate } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import { sqlState } from '../errors.ts';
-import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
+import { CHECKS, KEY_CONSTRAINT } from '../migrations.ts';
 import { Database } from '../pool/database.ts';
 import { type ConnectionPool, retry } from '../pool/pool.ts';
 import * as sql from '../sql.ts';
@@ -135,7 +135,7 @@ export function nameConstraint(error: unknown): unknown {
   return constraint === undefined ? error : Object.assign(error, { constraint });
 }
 
-const CONSTRAINT = new RegExp(`"(${ID_CHECK}|${KEY_CONSTRAINT})(_\\d+)?"`);
+const CONSTRAINT = new RegExp(`"(${[...CHECKS, KEY_CONSTRAINT].join('|')})(_\\d+)?"`);
 
 /** With more rows than these, statements are not prepared, as there is one for each number of rows. */
 const PREPARED_ROWS = 64;

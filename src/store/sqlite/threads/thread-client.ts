@@ -2,7 +2,7 @@ import { on, once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { StoreUnavailable } from '../../../book/book-store.ts';
+import { StoreUnavailable, TableRejection } from '../../../book/book-store.ts';
 import { StoreNotReady } from '../../errors.ts';
 import { DegradablePart, type StoreObserver } from '../../observer.ts';
 import { toNotReady, toStoreError } from '../errors.ts';
@@ -191,11 +191,13 @@ type Message<Response> =
 /** An error between threads, where objects lose their classes. */
 type Failure =
   | { readonly unavailable: string }
+  | { readonly constraint: string; readonly index: number | undefined }
   | { readonly notReady: string }
   | { readonly message: string; readonly stack: string | undefined };
 
 function toFailure(error: unknown): Failure {
   if (error instanceof StoreUnavailable) return { unavailable: error.reason };
+  if (error instanceof TableRejection) return { constraint: error.constraint, index: error.index };
   if (error instanceof StoreNotReady) return { notReady: error.message };
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   return { message, stack };
@@ -203,6 +205,7 @@ function toFailure(error: unknown): Failure {
 
 function toError(failure: Failure): Error {
   if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
+  if ('constraint' in failure) return new TableRejection(failure.constraint, failure.index);
   if ('notReady' in failure) return new StoreNotReady(failure.notReady);
   const error: Error = new RequestFailed(failure.message);
   return Object.assign(error, { stack: failure.stack });
@@ -213,5 +216,5 @@ class RequestFailed extends Error {}
 
 /** Whether an error proves that a request to a thread has changed nothing, see {@link RequestHandler.handle}. */
 export function isUndoneInThread(error: unknown): boolean {
-  return error instanceof RequestFailed;
+  return error instanceof RequestFailed || error instanceof TableRejection;
 }

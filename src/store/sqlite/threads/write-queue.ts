@@ -1,5 +1,4 @@
 import { BatchQueue } from '../../batch-queue.ts';
-import { IdsExhausted } from '../../errors.ts';
 import { BATCH_LIMITS } from '../../limits.ts';
 import type { StoreObserver } from '../../observer.ts';
 import { toNotReady } from '../errors.ts';
@@ -27,11 +26,7 @@ export function createWriteQueue(
   writer: Pick<WriteThread, 'send'>,
   observer: StoreObserver,
 ): BatchQueue<Write, WriteResult> {
-  const perform = async (writes: readonly Write[]) => {
-    const results = await writer.send(writes);
-    return results.map((result) => (result === 'ids exhausted' ? new IdsExhausted() : result));
-  };
-  return new BatchQueue<Write, WriteResult>(perform, {
+  return new BatchQueue<Write, WriteResult>((writes) => writer.send(writes), {
     ...BATCH_LIMITS,
     name: 'write',
     isUndone: isUndoneInThread,

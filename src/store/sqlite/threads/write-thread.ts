@@ -1,13 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
-import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
+import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
 import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
-import { isConstraintViolation, isSyncFailure } from '../errors.ts';
+import { isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact, transactGuarded } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
+import { toRejection } from '../rejections.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import * as sql from '../sql.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
@@ -23,7 +24,7 @@ export type Write =
 type Target = { readonly id: number; readonly expected?: BookFields };
 
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
-export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault | 'ids exhausted';
+export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault;
 
 class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
@@ -51,7 +52,11 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
         return writes.map((write) => this.#perform(write));
       });
     } catch (error) {
-      throw isSyncFailure(error) ? unsynced() : error;
+      if (isSyncFailure(error)) throw unsynced();
+      const reason = toRejection(this.#database, error);
+      // Otherwise `run` of each later statement would throw, if it returns the id that was rejected last, beyond the exact numbers.
+      if (reason instanceof TableRejection) this.#statements.insertOther.run();
+      throw reason;
     }
   }
 
@@ -82,19 +87,8 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #perform(write: Write): WriteResult {
-    if (write.verb === 'create' || write.verb === 'create many') {
-      try {
-        return write.verb === 'create'
-          ? this.#create(write.fields, write.key)
-          : this.#createMany(write.books, write.key);
-      } catch (error) {
-        // The fields are valid, so the id violates the constraint. SQLite has rolled back this insert alone.
-        if (!isConstraintViolation(error)) throw error;
-        // Otherwise `run` of each later statement would throw, as it returns the id that was rejected last, beyond the exact numbers.
-        this.#statements.insertOther.run();
-        return 'ids exhausted';
-      }
-    }
+    if (write.verb === 'create') return this.#create(write.fields, write.key);
+    if (write.verb === 'create many') return this.#createMany(write.books, write.key);
     if (write.verb === 'update many') return this.#updateMany(write.updates);
     const { id, expected } = write;
     const statements = this.#statements;
@@ -119,7 +113,9 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #insert({ title, author, year }: BookFields): Book {
-    return toBook(this.#statements.insert.get(title, author, year)) as Book;
+    const book = toBook(this.#statements.insert.get(title, author, year));
+    if (!book) throw new TableRejection(LEFT_OUT);
+    return book;
   }
 
   #createMany(books: readonly Uint8Array[], key: string | undefined): Uint8Array[] | undefined {
@@ -136,18 +132,41 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     return pages;
   }
 
-  /** Inserts all of the books, or none if there are too few ids. @returns the id of the first one, too */
+  /** @returns the id of the first one, too */
   #insertMany(books: readonly Uint8Array[]): { pages: Uint8Array[]; first: number } {
-    const { selectHighestId, insertMany, selectAbove } = this.#statements;
-    return this.#allOrNone(() => {
-      let first: number | undefined;
-      const pages = books.map((array) => {
-        const { id } = selectHighestId.get() as { id: number };
-        const { changes, lastInsertRowid } = insertMany.run(array);
-        first ??= Number(lastInsertRowid) - Number(changes) + 1;
-        return (selectAbove.get(id) as { json: Uint8Array }).json;
-      });
-      return { pages, first: first ?? 0 };
+    const { selectHighestId, insertMany, selectAbove, countElements } = this.#statements;
+    let first: number | undefined;
+    let stored = 0;
+    const pages = books.map((array) => {
+      const { id } = selectHighestId.get() as { id: number };
+      const { count } = countElements.get(array) as { count: number };
+      try {
+        this.#allOrNone(() => {
+          const { changes, lastInsertRowid } = insertMany.run(array);
+          if (Number(changes) < count) throw new TableRejection(LEFT_OUT);
+          first ??= Number(lastInsertRowid) - count + 1;
+        });
+      } catch (error) {
+        throw toRejection(this.#database, error, () => {
+          const index = this.#findRejected(array);
+          return index === -1 ? undefined : stored + index;
+        });
+      }
+      stored += count;
+      return (selectAbove.get(id) as { json: Uint8Array }).json;
+    });
+    return { pages, first: first ?? 0 };
+  }
+
+  /** The index of the first book of an array that the table rejects. The transaction will be rolled back. */
+  #findRejected(array: Uint8Array): number {
+    const books = JSON.parse(Buffer.from(array).toString()) as BookFields[];
+    return books.findIndex((fields) => {
+      try {
+        return !this.#insert(fields);
+      } catch {
+        return true;
+      }
     });
   }
 
@@ -177,12 +196,19 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** @throws TOO_LONG */
   #updateAll(arrays: readonly Uint8Array[]): Uint8Array[] {
-    const { render, update, delete: remove } = this.#statements;
+    const { select, render, update, delete: remove } = this.#statements;
     let bytes = 0;
+    let index = -1;
     return arrays.map((array) => {
       const books = updatesIn([array]).map(({ id, title = null, author = null, year = null, isDeleted }) => {
-        if (isDeleted) remove.run(id);
-        else update.run(title, author, year, id);
+        index++;
+        try {
+          const { changes } = isDeleted ? remove.run(id) : update.run(title, author, year, id);
+          // The deletion of another book may have deleted this one, too.
+          if (changes === 0 && !(isDeleted && !select.get(id))) throw new TableRejection(LEFT_OUT);
+        } catch (error) {
+          throw toRejection(this.#database, error, () => index);
+        }
         const json = isDeleted ? NULL : toUtf8((render.get(id) as { json: Uint8Array }).json);
         bytes += json.length;
         if (bytes > UPDATED_BYTES_MAX) throw TOO_LONG;
@@ -227,6 +253,7 @@ function prepareStatements(database: DatabaseSync) {
     render: database.prepare(sql.RENDER),
     insert: prepareBook(database, sql.INSERT),
     insertMany: database.prepare(sql.INSERT_MANY),
+    countElements: database.prepare(sql.COUNT_ELEMENTS),
     selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
     selectAbove: database.prepare(sql.SELECT_ABOVE),
     update: prepareBook(database, sql.UPDATE),
