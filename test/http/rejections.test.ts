@@ -220,14 +220,14 @@ for (const engine of engines) {
 describe('A trigger that leaves out changes without an error', () => {
   const table = 'title text, author text, year bigint);';
   const LEAVING_OUT = {
-    SQLite: `create table books (id integer primary key autoincrement, ${table}
-      create trigger no_insert before insert on books when new.title = 'Nothing' begin select raise(ignore); end;
+    SQLite: `create table books (id integer primary key autoincrement, ${table} insert into books (title) values ('Gone');
+      create trigger no_insert before insert on books when new.title in ('Nothing', 'Gone') begin select raise(ignore); end;
       create trigger no_update before update on books when new.title = 'Nothing' begin select raise(ignore); end;
-      create trigger no_delete before delete on books begin select raise(ignore); end;`,
-    PostgreSQL: `create table books (id bigserial primary key, ${table}
+      create trigger no_delete before delete on books when old.title <> 'Gone' begin select raise(ignore); end;`,
+    PostgreSQL: `create table books (id bigserial primary key, ${table} insert into books (title) values ('Gone');
       create function leave_out() returns trigger language plpgsql as $$ begin
-        if tg_op = 'DELETE' or new.title = 'Nothing' then return null; end if;
-        return new;
+        if tg_op = 'DELETE' then return case when old.title = 'Gone' then old end; end if;
+        return case when new.title not in ('Nothing', 'Gone') then new end;
       end $$;
       create trigger leave_out before insert or update or delete on books for each row execute function leave_out();`,
   };
@@ -238,6 +238,7 @@ describe('A trigger that leaves out changes without an error', () => {
         `${LEAVING_OUT[engine.name]} insert into books (title) values ('Emma'), ('Dune');`,
       );
       const { service } = scene;
+      assert.equal((await service.fetch('DELETE', '/book/1')).status, 200);
       const before = await list(service);
       const nothing = '{"title":"Nothing"}';
       for (const [method, path, body, headers] of [
@@ -245,12 +246,14 @@ describe('A trigger that leaves out changes without an error', () => {
         ['POST', '/book', nothing, { 'Idempotency-Key': '"1"' }],
         ['POST', '/books', `[{},${nothing}]`],
         ['POST', '/books', `[{},${nothing}]`, { 'Idempotency-Key': '"2"' }],
-        ['PUT', '/book/1', nothing],
-        ['PUT', '/book/1', nothing, { 'If-Match': '*' }],
-        ['DELETE', '/book/1'],
-        ['DELETE', '/book/1', undefined, { 'If-Match': '*' }],
-        ['PATCH', '/books', '[{"id":2,"year":1},{"id":1,"title":"Nothing"}]'],
-        ['PATCH', '/books', '[{"id":2,"year":1},{"id":1,"deleted":true}]'],
+        ['PUT', '/book/2', nothing],
+        ['PUT', '/book/2', nothing, { 'If-Match': '*' }],
+        ['DELETE', '/book/2'],
+        ['DELETE', '/book/2', undefined, { 'If-Match': '*' }],
+        ['PATCH', '/books', '[{"id":3,"year":1},{"id":2,"title":"Nothing"}]'],
+        ['PATCH', '/books', '[{"id":3,"year":1},{"id":2,"deleted":true}]'],
+        ['POST', '/book/1/restore'],
+        ['POST', '/books/restore', '[1]'],
       ] as const) {
         const response = await service.fetch(method, path, body, headers);
         assert.equal(response.status, 400, `${method} ${path} ${body}`);
@@ -260,8 +263,8 @@ describe('A trigger that leaves out changes without an error', () => {
         );
       }
       assert.deepEqual(await list(service), before);
-      assert.equal((await service.fetch('DELETE', '/book/3')).status, 404);
-      assert.equal((await service.fetch('PUT', '/book/3', nothing)).status, 404);
+      assert.equal((await service.fetch('DELETE', '/book/9')).status, 404);
+      assert.equal((await service.fetch('PUT', '/book/9', nothing)).status, 404);
       const statuses = await Promise.all(
         ['Ulysses', 'Nothing', 'Persuasion', 'Nothing'].map(
           async (title) => (await service.fetch('POST', '/book', JSON.stringify({ title }))).status,

@@ -111,6 +111,10 @@ const SQLITE: Tables = {
     "create table books (id integer primary key autoincrement, Title text generated always as ('x' || id) stored, author text, year integer)",
     /the column title of the table books is generated/,
   ],
+  'a person, with a trigger on a table that is missing': [
+    'create table books (id integer primary key autoincrement, title text, author text, year integer); create trigger note after delete on books begin delete from loans; end',
+    /^the table books cannot be changed: no such table: main\.loans$/,
+  ],
   'a person, with a generated column': [
     "create table books (id integer primary key autoincrement, title text, author text, year integer, whole text not null generated always as (title || '') virtual)",
   ],
@@ -177,6 +181,14 @@ const POSTGRES: Tables = {
     'create table books (id bigserial, title text, author text, year bigint)',
     /the ids of the table books are not unique; to make them so: alter table books add unique \(id\);$/,
   ],
+  'a person, with a sequence': [
+    `create sequence "Ids"; create table books (id bigint primary key default nextval('"Ids"'), title text, author text, year bigint)`,
+    /does not own its sequence, so ids could be given out twice; to cure it: alter sequence "Ids" owned by books\.id;$/,
+  ],
+  'a person, with a sequence that the column owns': [
+    `create sequence "Ids"; create table books (id bigint primary key default nextval('"Ids"'), title text, author text, year bigint);
+     alter sequence "Ids" owned by books.id`,
+  ],
   'a person, as a view': [
     'create table all_books (id bigserial primary key, title text, author text, year bigint); create view books as select * from all_books',
     /^books is not a table, but a view$/,
@@ -209,6 +221,19 @@ describe('A table in SQLite', () => {
           /is not a backup of a store/,
         );
     });
+
+  test('with a CHECK whose function SQLite does not have ends the start and the import', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    using database = new DatabaseSync(path);
+    database.function('regexp', { varargs: true }, () => 1);
+    database.exec(
+      "create table books (id integer primary key autoincrement, title text check (title regexp 'x'), author text, year integer)",
+    );
+    const reason = /the table books cannot be changed: [^\n]*regexp/;
+    await assertNotReady(`sqlite:${path}`, reason);
+    await assert.rejects(openArchiveAt(`sqlite:${path}`), reason);
+  });
 
   test('without AUTOINCREMENT is used after the statements of the error, with its rows and other columns', async () => {
     await using folder = await createFolder();

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store.ts';
+import { LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
@@ -169,20 +169,23 @@ class PostgresHistory implements BookHistory {
   }
 
   async #restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {
+    let failure: 'left out' | 'deadlock' | undefined;
     for (let attempt = 1; attempt <= RESTORE_ATTEMPTS; attempt++) {
       const result = await this.#run((client) => this.#tryRestore(client, request)).catch((error: unknown) =>
         Promise.reject(toRejection(error)),
       );
-      if (result) return result;
+      if (typeof result !== 'string') return result;
+      failure = result;
     }
-    throw new StoreUnavailable('contention');
+    // Others would have restored the books by now.
+    throw failure === 'left out' ? new TableRejection(LEFT_OUT) : new StoreUnavailable('contention');
   }
 
-  /** @returns undefined when others have restored some of the books at the same time, and nothing is restored */
+  /** @returns why nothing is restored: others restore some of the books at the same time, or a trigger leaves them out */
   async #tryRestore(
     client: PoolClient,
     { deletions, bytesMax = Number.MAX_SAFE_INTEGER }: RestoreRequest,
-  ): Promise<readonly Book[] | RestoreFault | undefined> {
+  ): Promise<readonly Book[] | RestoreFault | 'left out' | 'deadlock'> {
     const ids = deletions.map(({ id }) => id);
     const books = new Map<number, Book>();
     let bytesLeft = bytesMax;
@@ -202,14 +205,14 @@ class PostgresHistory implements BookHistory {
         const { fault, index, bytes } = expectRecorded(rows[0]);
         if (fault !== null) return { fault, index: start + index };
         const restored = rows.filter(({ id }) => id !== null);
-        if (restored.length < part.length) return undefined;
+        if (restored.length < part.length) return 'left out';
         for (const { id, title, author, year } of restored) books.set(id, { id, title, author, year });
         bytesLeft -= bytes;
       }
       isDone = true;
       await client.query('commit');
     } catch (error) {
-      if (sqlState(error) === DEADLOCK) return undefined;
+      if (sqlState(error) === DEADLOCK) return 'deadlock';
       throw error;
     } finally {
       if (!isDone) await client.query('rollback').catch(() => {});

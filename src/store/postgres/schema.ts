@@ -96,14 +96,18 @@ interface Column {
   readonly hasDefault: boolean;
   readonly isRequired: boolean;
   readonly isGenerated: boolean;
+  /** The sequence of its default, unless the column owns it. */
+  readonly foreignSequence: string | null;
 }
 
 const SELECT_COLUMNS = `
   select attname as name, quote_ident(attname) as "quotedName", format_type(atttypid, atttypmod) as type,
     format_type(case typtype when 'd' then typbasetype else atttypid end, null) as "baseType",
     atthasdef or attidentity <> '' or typdefault is not null as "hasDefault", attnotnull or typnotnull as "isRequired",
-    attgenerated <> '' as "isGenerated"
-  from pg_attribute join pg_type on pg_type.oid = atttypid
+    attgenerated <> '' as "isGenerated",
+    case when pg_get_serial_sequence(attrelid::regclass::text, attname) is null
+      then substring(pg_get_expr(adbin, adrelid) from '^nextval\\(''(.+)''::regclass\\)$') end as "foreignSequence"
+  from pg_attribute join pg_type on pg_type.oid = atttypid left join pg_attrdef on adrelid = attrelid and adnum = attnum
   where attrelid = to_regclass('books') and attnum > 0 and not attisdropped
   order by attnum`;
 
@@ -120,11 +124,15 @@ async function expectColumns(client: ClientBase): Promise<void> {
     const column = columns.find((candidate) => candidate.name === name);
     if (!column)
       throw new StoreNotReady(`the table books has no column ${name}${orOtherSpelling(name, columns)}`);
-    const { type, baseType, isGenerated, hasDefault } = column;
+    const { type, baseType, isGenerated, hasDefault, foreignSequence } = column;
     if (!types.includes(baseType))
       throw new StoreNotReady(`the column ${name} of the table books is ${type}, not ${types[0]}`);
     if (isGenerated) throw new StoreNotReady(`the column ${name} of the table books is generated`);
     if (name === 'id' && !hasDefault) throw new StoreNotReady('the table books does not generate its ids');
+    if (name === 'id' && foreignSequence)
+      throw new StoreNotReady(
+        `the column id of the table books does not own its sequence, so ids could be given out twice; to cure it: alter sequence ${foreignSequence} owned by books.id;`,
+      );
   }
   if (!table.hasUniqueIds)
     throw new StoreNotReady(

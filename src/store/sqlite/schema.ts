@@ -4,6 +4,7 @@ import { StoreNotReady } from '../errors.ts';
 import { dropBrokenChangeLog } from './change-log.ts';
 import { BOOKS_TABLE, findInSchema, isInSchema, migrate, readVersion } from './migrations.ts';
 import { ID_TRIGGER } from './rejections.ts';
+import { DELETE, INSERT, UPDATE } from './sql.ts';
 
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
 export function prepareSchema(database: DatabaseSync): void {
@@ -38,6 +39,7 @@ export function expectBooks(database: DatabaseSync): void {
     throw new StoreNotReady(`books is not a table, but a ${type === 'table' ? 'virtual table' : type}`);
   if (hasOwnTable(database)) return;
   expectColumns(database, String(sql));
+  expectChangeable(database);
   const invalidRows = database.prepare(`
     select 1 from books
     where id not between -${ID_MAX} and ${ID_MAX}
@@ -49,6 +51,23 @@ export function expectBooks(database: DatabaseSync): void {
   if (invalidRows.get())
     throw new StoreNotReady('the table books has an invalid row, or an id or year beyond ±(2^53-1)');
 }
+
+/**
+ * On a connection that only reads, SQLite does not look for the functions of a CHECK.
+ *
+ * @throws StoreNotReady when a trigger or a constraint of the table needs a function, a table or a column that is not there
+ */
+function expectChangeable(database: DatabaseSync): void {
+  try {
+    for (const statement of [INSERT, UPDATE, DELETE]) database.prepare(statement);
+  } catch (error) {
+    const { message } = error as Error;
+    // A start puts the triggers of the service right.
+    if (!OWN_TABLES.test(message)) throw new StoreNotReady(`the table books cannot be changed: ${message}`);
+  }
+}
+
+const OWN_TABLES = /\bbook_(history|changes)/;
 
 /** A column of a table. */
 interface Column {

@@ -59,11 +59,12 @@ export function parseConninfo(text: string): Conninfo {
 
 /**
  * The options of the server, with the schemas: Prisma names one as `schema`, and the driver of Go several as `search_path`, which may
- * be in the URL of a service that they used before.
+ * be in the URL of a service that they used before. Prisma's `schema=public` is the default, and PgBouncer rejects these options.
  */
 function optionsOf(keywords: ReadonlyMap<string, string>): string | undefined {
   const schema = keywords.get('schema');
-  const path = schema ? `"${schema.replaceAll('"', '""')}"` : keywords.get('search_path');
+  const path =
+    schema && schema !== 'public' ? `"${schema.replaceAll('"', '""')}"` : keywords.get('search_path');
   // In options, a backslash is before each blank and backslash of a value.
   const searchPath = path && `-csearch_path=${path.replace(/[\\\s]/g, '\\$&')}`;
   return [keywords.get('options'), searchPath].filter(Boolean).join(' ') || undefined;
