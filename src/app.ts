@@ -19,14 +19,16 @@ const WINGS: readonly Wing[] = [searchWing, historyWing];
 
 export interface App {
   readonly url: string;
-  /** Drains connections and releases all resources; takes at most `stopDelayMs`, `drainMs` and one second. */
+  /** Drains connections and releases all resources; takes at most `stopDelayMs`, `drainMs` and one second, on SQLite 5.5. */
   close(): Promise<void>;
   /** Resolves with the reason when acknowledged writes may be lost: the process must exit (see BookStore). */
   readonly lost: Promise<string>;
 }
 
-/** The store may hang; everything acknowledged is committed already. */
+/** The database server may hang; everything acknowledged is committed already. */
 const STORE_CLOSE_MS_MAX = 500;
+/** A slow disk gets more, for what only the WAL has; with the rest of a stop less than the 10 s after which Docker kills a process. */
+const SQLITE_CLOSE_MS_MAX = 5_000;
 
 /**
  * @param now the clock, in milliseconds since 1970, by which tokens expire
@@ -44,7 +46,8 @@ export async function startApp(
   const version = readVersion();
   const metrics = config.hasMetrics ? new Metrics(version, config.store.engine) : undefined;
   const engine = await loadEngine(config.store);
-  const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
+  const logger = openLogger(logStream, config.logLevel);
+  const observer = observerOf(metrics, logger);
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await engine.openStore(observer, verifyFor(config)));
   const wings: OpenWing[] = [];
@@ -75,7 +78,10 @@ export async function startApp(
     lost: Promise.race([store, ...wings].flatMap(({ lost }) => lost ?? [])),
     async close() {
       await server.close();
-      await Promise.race([resources.disposeAsync(), sleep(STORE_CLOSE_MS_MAX)]);
+      const closeMs = config.store.engine === 'sqlite' ? SQLITE_CLOSE_MS_MAX : STORE_CLOSE_MS_MAX;
+      await Promise.race([resources.disposeAsync(), sleep(closeMs, undefined, { ref: false })]);
+      const remains = engine.describeRemains?.();
+      if (remains !== undefined) logger.warn(remains);
       await logStream.close?.();
     },
   };

@@ -27,7 +27,8 @@ export async function openStoreAt(dbUrl: string, observer = NO_OBSERVER): Promis
     search: (...call: Parameters<BookSearch['search']>) => whenIndexed(() => searches.search(...call)),
     count: (...call: Parameters<BookSearch['count']>) => whenIndexed(() => searches.count(...call)),
     async [Symbol.asyncDispose]() {
-      await Promise.all([close(), searches[Symbol.asyncDispose]()]);
+      await searches[Symbol.asyncDispose]();
+      await close();
     },
   });
 }

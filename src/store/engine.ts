@@ -19,7 +19,7 @@ export type StoreConnection =
       readonly canHaveTriggers: boolean;
     };
 
-/** The engine of the store at one address. Every method rejects with StoreNotReady when it fails. */
+/** The engine of the store at one address. Its asynchronous methods reject with StoreNotReady when they fail. */
 export interface Engine {
   /**
    * Opens the store and prepares its schema. Several processes may do so concurrently.
@@ -27,6 +27,8 @@ export interface Engine {
    * @param verify what wings need of a PostgreSQL database with triggers
    */
   openStore(observer: StoreObserver, verify: Verify): Promise<OpenStore>;
+  /** After the store was closed: what its file alone lacks, in one phrase; undefined when it has all books. */
+  describeRemains?(): string | undefined;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
   inspect(verify: Verify): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */

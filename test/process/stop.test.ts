@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { copyFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,6 +52,17 @@ async function statusOf(
 async function finishRequest(socket: Socket): Promise<string> {
   socket.write(BODY.slice(20));
   return text(socket);
+}
+
+/** The titles in a copy of a SQLite file, which has no WAL. */
+async function titlesIn(path: string, folder: string): Promise<unknown[]> {
+  const copy = join(folder, 'copy.db');
+  await copyFile(path, copy);
+  using database = new DatabaseSync(copy);
+  return database
+    .prepare('select title from books order by id')
+    .all()
+    .map(({ title }) => title);
 }
 
 const WAYS_TO_STOP = {
@@ -173,6 +187,36 @@ describe('A stopping service', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.ok(performance.now() - signalledMs < STOP_MS_MAX);
     assert.ok((await Promise.all(calls)).every((status) => status === 503 || status === undefined));
+  });
+
+  test('leaves all books in the SQLite file alone, also beside another process that has it open', async () => {
+    await using folder = await createFolder();
+    const service = await startService(folder.path);
+    await createBook(service, await tokenFrom(service, folder.path), 'Dune');
+    const path = join(folder.path, 'data', 'books.db');
+    using other = new DatabaseSync(path);
+    other.prepare('select count(*) from books').get();
+    const { output } = await service.stop();
+
+    assert.deepEqual(await titlesIn(path, folder.path), ['Dune']);
+    assert.doesNotMatch(output, /books\.db-wal/);
+  });
+
+  test('says in its log what the file alone lacks while another process reads', async () => {
+    await using folder = await createFolder();
+    const service = await startService(folder.path);
+    const path = join(folder.path, 'data', 'books.db');
+    using other = new DatabaseSync(path);
+    other.exec('begin; select count(*) from books');
+    await createBook(service, await tokenFrom(service, folder.path), 'Dune');
+    const { code, output } = await service.stop();
+
+    assert.equal(code, 0);
+    assert.match(
+      output,
+      /"level":40,.*"msg":"the latest books are in books\.db-wal alone, as another program uses/,
+    );
+    assert.deepEqual(await titlesIn(path, folder.path), []);
   });
 
   test('has stored every acknowledged book, and its tokens remain valid after the next start', async () => {

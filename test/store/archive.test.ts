@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { TableRejection } from '../../src/book/book-store.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
 import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
@@ -163,3 +167,14 @@ for (const engine of engines) {
     });
   });
 }
+
+test('BookArchive on SQLite leaves all books in the file alone, also beside another process that has it open', async () => {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'books.db');
+  const archive = await openArchiveAt(`sqlite:${path}`);
+  await archive.add([bookOf(1)]);
+  using other = new DatabaseSync(path);
+  other.prepare('select count(*) from books').get();
+  await archive[Symbol.asyncDispose]();
+  assert.equal((await stat(`${path}-wal`)).size, 0);
+});

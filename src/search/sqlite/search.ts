@@ -37,7 +37,9 @@ export class SqliteSearch implements BookSearch {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#thread.close(), this.#index.close()]);
+    // In turn: of two connections that close at once, each would leave the WAL of the index to the other.
+    await this.#thread.close();
+    await this.#index.close();
   }
 
   /** Repeats a search until the index has what it must see. */

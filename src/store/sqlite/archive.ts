@@ -8,6 +8,7 @@ import { PAGE_BOOKS_MAX, type PageRequest } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import {
+  closeLast,
   expectWritable,
   makeFolderOf,
   openConnection,
@@ -118,8 +119,8 @@ class SqliteArchive implements BookArchive {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#database.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return closeLast(this.#database);
   }
 
   /** Runs an operation in the current transaction, or in one of its own. */

@@ -9,7 +9,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../../errors.ts';
@@ -144,6 +144,32 @@ export async function transactGuarded<Result>(
   });
   files.check();
   return result;
+}
+
+/** The longest wait for other programs that read or write while the last connection of a process closes. */
+const CLOSING_BUSY_MS = 500;
+
+/**
+ * Closes the last connection of a process, so that the file alone has all books. SQLite itself writes the WAL to the file only
+ * when it closes the very last connection: of two processes that stop at once, each may find the other one still there.
+ */
+export async function closeLast(database: DatabaseSync): Promise<void> {
+  try {
+    const deadline = performance.now() + CLOSING_BUSY_MS;
+    const checkpoint = database.prepare('pragma main.wal_checkpoint(truncate)');
+    while (checkpoint.get()?.busy !== 0 && performance.now() < deadline) await sleep(1 + Math.random() * 9);
+  } catch {
+    // The books are in the WAL, which `describeWal` reports.
+  } finally {
+    database.close();
+  }
+}
+
+/** After the store was closed: what its file alone lacks, in one phrase; undefined when it has all books. */
+export function describeWal(path: string): string | undefined {
+  const wal = `${existsSync(path) ? realpathSync(path) : path}-wal`;
+  if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) === 0) return undefined;
+  return `the latest books are in ${basename(wal)} alone, as another program uses the store, or the disk is slow or full`;
 }
 
 /** Opens a connection that leaves checkpoints to the write thread, as SQLite does not report a failure of its own ones. */

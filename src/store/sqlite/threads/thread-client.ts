@@ -120,7 +120,7 @@ export interface RequestHandler<Request, Response> {
   transfer?(response: Response): ArrayBuffer[];
   /** @param isIdle whether it is called at an interval, and not after a response @throws StoreLost; other errors are ignored */
   maintain?(isIdle: boolean): void;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 const MAINTENANCE_MS = 500;
@@ -169,7 +169,7 @@ export async function serveRequests<Request, Response>(
     maintain(false);
   }
   clearInterval(maintenance);
-  handler.close();
+  await handler.close();
   port.close();
 }
 

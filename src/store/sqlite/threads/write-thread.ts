@@ -6,7 +6,13 @@ import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../
 import { REMOVAL_MS } from '../../limits.ts';
 import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
 import { isSyncFailure } from '../errors.ts';
-import { openConnection, takeOverCheckpoints, transact, transactGuarded } from '../files/connection.ts';
+import {
+  closeLast,
+  openConnection,
+  takeOverCheckpoints,
+  transact,
+  transactGuarded,
+} from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
 import { toRejection } from '../rejections.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
@@ -76,8 +82,8 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     }
   }
 
-  close(): void {
-    this.#database.close();
+  close(): Promise<void> {
+    return closeLast(this.#database);
   }
 
   #removeOldKeys(): void {
