@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Book, BookFields, BookUpdate } from '../src/book/book.ts';
 import type { BookPage } from '../src/book/book-store.ts';
 import type { OpenStore, StoreConnection } from '../src/store/engine.ts';
+import { createLoss } from '../src/store/sqlite/files/file-guard.ts';
 
 /** The faults of a {@link PlainStore}. */
 interface PlantedFaults {
@@ -24,7 +25,7 @@ export class PlainStore implements OpenStore {
     path: string,
     { commitAfterMs = 0, synchronous = 'full', isAutoincrement = true }: PlantedFaults,
   ) {
-    this.connection = { engine: 'sqlite', path };
+    this.connection = { engine: 'sqlite', path, loss: createLoss() };
     this.#database = new DatabaseSync(path, { timeout: 5_000 });
     this.#commitAfterMs = commitAfterMs;
     this.#database.exec(`

@@ -19,9 +19,12 @@ const WINGS: readonly Wing[] = [searchWing, historyWing];
 
 export interface App {
   readonly url: string;
-  /** Drains connections and releases all resources; takes at most `stopDelayMs`, `drainMs` and one second, on SQLite 5.5. */
+  /** Drains connections and releases all resources, of a lost store none; takes at most `stopDelayMs`, `drainMs` and one second, on SQLite 5.5. */
   close(): Promise<void>;
-  /** Resolves with the reason when acknowledged writes may be lost: the process must exit (see BookStore). */
+  /**
+   * Resolves with the reason when acknowledged writes may be lost: the process must end (see BookStore), and after {@link close} by
+   * SIGKILL. An exit closes the files of SQLite, and with another `-shm` that writes over the commits of another process.
+   */
   readonly lost: Promise<string>;
 }
 
@@ -73,14 +76,21 @@ export async function startApp(
   metrics?.start(() => ({ ...server.state(), tokens: tokens.cache }), server.gauges);
   const url = await server.listen(config.port, config.host);
   const resources = opened.move();
+  const lost = Promise.race([store, ...wings].flatMap((part) => part.lost ?? []));
+  let isLost = false;
+  void lost.then(() => {
+    isLost = true;
+  });
   return {
     url,
-    lost: Promise.race([store, ...wings].flatMap(({ lost }) => lost ?? [])),
+    lost,
     async close() {
       await server.close();
-      const closeMs = config.store.engine === 'sqlite' ? SQLITE_CLOSE_MS_MAX : STORE_CLOSE_MS_MAX;
-      await Promise.race([resources.disposeAsync(), sleep(closeMs, undefined, { ref: false })]);
-      const remains = engine.describeRemains?.();
+      if (!isLost) {
+        const closeMs = config.store.engine === 'sqlite' ? SQLITE_CLOSE_MS_MAX : STORE_CLOSE_MS_MAX;
+        await Promise.race([resources.disposeAsync(), lost, sleep(closeMs, undefined, { ref: false })]);
+      }
+      const remains = isLost ? undefined : engine.describeRemains?.();
       if (remains !== undefined) logger.warn(remains);
       await logStream.close?.();
     },

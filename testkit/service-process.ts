@@ -19,6 +19,7 @@ export type Variables = Readonly<Record<string, string>>;
 export interface Ending {
   /** The exit code; null when a signal ended it. */
   readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
   readonly output: string;
   readonly complaints: string;
 }
@@ -60,9 +61,14 @@ export class ServiceProcess implements AsyncDisposable {
     this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#complaints += text;
     });
-    this.#ending = once(this.#process, 'close').then(([code]) => {
+    this.#ending = once(this.#process, 'close').then(([code, signal]) => {
       this.#listening.reject(new Error(`the service ended with ${code}: ${this.#complaints}`));
-      return { code: code as number | null, output: this.#output, complaints: this.#complaints };
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        output: this.#output,
+        complaints: this.#complaints,
+      };
     });
     this.#listening.promise.catch(() => {});
   }

@@ -39,7 +39,7 @@ export async function openHistory(
   observer: StoreObserver,
 ): Promise<BookHistory | undefined> {
   if (connection.engine === 'sqlite')
-    return (await import('./sqlite/history.ts')).openHistory(connection.path, days, observer);
+    return (await import('./sqlite/history.ts')).openHistory(connection, days, observer);
   return (await import('./postgres/history.ts')).openHistory(connection, days, observer);
 }
 

@@ -9,6 +9,7 @@ import { printStartupMessage } from './startup-message.ts';
 let app: App | undefined;
 let logger: ReturnType<typeof openLogger> | undefined;
 let isStopping = false;
+let isLost = false;
 
 // SIGHUP: the terminal was closed. SIGBREAK is Ctrl+Break on Windows.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] as const)
@@ -35,11 +36,10 @@ async function serve({ config, secrets }: LoadedConfiguration): Promise<App> {
   return startApp(config, secrets, logStream);
 }
 
-/** Stops when acknowledged writes may be lost. */
+/** Stops when acknowledged writes may be lost. It may be stopping already. */
 async function stopLost(reason: string): Promise<void> {
+  isLost = true;
   console.error(`bookkeeping: stopping: ${reason}`);
-  // It may be stopping already.
-  process.exitCode = 1;
   logger?.fatal('the store is lost');
   await stop();
 }
@@ -50,7 +50,9 @@ async function stop(): Promise<void> {
   isStopping = true;
   logger?.info('stopping');
   await app?.close();
-  process.exit();
+  // After what was written before. An exit would close the files (see App.lost).
+  if (isLost) process.stderr.write('', () => process.kill(process.pid, 'SIGKILL'));
+  else process.exit();
 }
 
 /** One line for an expected error, the stack for any other. */

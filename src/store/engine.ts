@@ -3,6 +3,7 @@ import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
 import type { Server } from './postgres/connection/connect.ts';
 import type { Verify } from './postgres/rights.ts';
+import type { Loss } from './sqlite/files/file-guard.ts';
 
 /** An open store. */
 export interface OpenStore extends BookStore {
@@ -11,13 +12,19 @@ export interface OpenStore extends BookStore {
 
 /** How the wings, such as searches, reach the books of an open store. */
 export type StoreConnection =
-  | { readonly engine: 'sqlite'; readonly path: string }
+  | SqliteConnection
   | {
       readonly engine: 'postgres';
       readonly server: Server;
       /** Whether triggers on the table of books can see all changes. */
       readonly canHaveTriggers: boolean;
     };
+
+export interface SqliteConnection {
+  readonly engine: 'sqlite';
+  readonly path: string;
+  readonly loss: Loss;
+}
 
 /** The engine of the store at one address. Its asynchronous methods reject with StoreNotReady when they fail. */
 export interface Engine {

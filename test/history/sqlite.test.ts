@@ -10,6 +10,7 @@ import { ChangeReader } from '../../src/history/sqlite/change-reader.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { defineChangeLog } from '../../src/store/sqlite/change-log.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
+import { reportFailedThread } from '../../src/store/sqlite/files/file-guard.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt } from '../../testkit/stores.ts';
 import {
@@ -370,6 +371,22 @@ describe('The history on SQLite', () => {
     await rename(path, join(folder.path, 'moved.db'));
     await assert.rejects(restore(history, 1), { name: 'StoreUnavailable' });
     assert.match((await history.lost) ?? '', /was deleted or replaced under the service$/);
+  });
+
+  test('restores nothing, and no book is written, once any thread has found the store lost', async () => {
+    await using folder = await createFolder();
+    await using opened = await openWithHistory(`sqlite:${join(folder.path, 'books.db')}`);
+    const { store, history } = opened;
+    for (const id of [1, 2]) {
+      await store.create(DUNE);
+      await store.delete(id);
+    }
+    assert.deepEqual(await restore(history, 1), { ...DUNE, id: 1 });
+    assert.equal(store.connection.engine, 'sqlite');
+    reportFailedThread(store.connection.loss);
+    await assert.rejects(restore(history, 2), { name: 'StoreUnavailable' });
+    await assert.rejects(store.create(DUNE), { name: 'StoreUnavailable' });
+    for (const { lost } of [store, history]) assert.equal(await lost, 'a thread of the store has failed');
   });
 
   test('leaves a store alone that never had one', async () => {

@@ -35,7 +35,7 @@ const ERROR_OUTPUT =
 
 describe('When the files of a running service change', { concurrency: 2 }, () => {
   for (const [loss, cause] of Object.entries(LOSSES)) {
-    test(`so that ${loss}, the next write is not acknowledged, and the process prints one line and exits with 1`, async () => {
+    test(`so that ${loss}, the next write is not acknowledged, and the process prints one line and ends by SIGKILL`, async () => {
       await using folder = await createFolder();
       await using service = await startService(folder.path);
       const token = await tokenFrom(service, folder.path);
@@ -45,8 +45,8 @@ describe('When the files of a running service change', { concurrency: 2 }, () =>
       // The process may exit before the request.
       const response = await send(service, 'POST', '/book', { token, body: '{}' }).catch(() => undefined);
       assert.ok(response === undefined || response.status === 503, `status ${response?.status}`);
-      const { code, output, complaints } = await service.ended();
-      assert.equal(code, 1);
+      const { signal, output, complaints } = await service.ended();
+      assert.equal(signal, 'SIGKILL');
       assert.match(complaints, ERROR_OUTPUT);
       assert.match(output, /^\{"level":60,.*"msg":"the store is lost"\}$/m);
     });
@@ -57,11 +57,39 @@ describe('When the files of a running service change', { concurrency: 2 }, () =>
     await using service = await startService(folder.path);
     await LOSSES['the database is moved']?.(join(folder.path, 'data', 'books.db'));
 
-    const { code, complaints } = await service.ended();
-    assert.equal(code, 1);
+    const { signal, complaints } = await service.ended();
+    assert.equal(signal, 'SIGKILL');
     assert.match(complaints, ERROR_OUTPUT);
   });
 });
+
+for (const when of ['while it serves', 'before it stops'] as const) {
+  test(`A service whose index of the log is deleted ${when} does not undo the commits of a program that has ended`, async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path);
+    await createBook(service, await tokenFrom(service, folder.path), 'before');
+    const path = join(folder.path, 'data', 'books.db');
+    await rm(`${path}-shm`);
+    {
+      using other = new DatabaseSync(path, { timeout: 5_000 });
+      other.exec("insert into books (title, author, year) values ('of another program', '', 0)");
+    }
+    if (when === 'before it stops') service.signal('SIGTERM');
+
+    const { signal, complaints } = await service.ended();
+    assert.equal(signal, 'SIGKILL');
+    assert.match(complaints, ERROR_OUTPUT);
+    assert.deepEqual(titlesIn(path), ['before', 'of another program']);
+  });
+}
+
+function titlesIn(path: string): unknown[] {
+  using database = new DatabaseSync(path);
+  return database
+    .prepare('select title from books order by id')
+    .all()
+    .map(({ title }) => title);
+}
 
 test('A write that waits for a lock while the index of the log is replaced overwrites no commit of another process', async () => {
   await using folder = await createFolder();
@@ -79,21 +107,16 @@ test('A write that waits for a lock while the index of the log is replaced overw
   holder.send('release');
 
   assert.notEqual((await write)?.status, 201);
-  assert.equal((await service.ended()).code, 1);
-  using last = new DatabaseSync(path);
-  const titles = last
-    .prepare('select title from books order by id')
-    .all()
-    .map(({ title }) => title);
-  assert.deepEqual(titles, ['before', 'of another process']);
+  assert.equal((await service.ended()).signal, 'SIGKILL');
+  assert.deepEqual(titlesIn(path), ['before', 'of another process']);
 });
 
-test('A service whose database is deleted while it stops exits with 1', async () => {
+test('A service whose database is deleted while it stops ends by SIGKILL', async () => {
   await using folder = await createFolder();
   await using service = await startService(folder.path, { STOP_DELAY_SECONDS: '1' });
   await rm(join(folder.path, 'data', 'books.db'));
 
-  const { code, complaints } = await service.stop();
-  assert.equal(code, 1);
+  const { signal, complaints } = await service.stop();
+  assert.equal(signal, 'SIGKILL');
   assert.match(complaints, ERROR_OUTPUT);
 });

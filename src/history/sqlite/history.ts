@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
+import type { SqliteConnection } from '../../store/engine.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import type { StoreObserver } from '../../store/observer.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../store/sqlite/change-log.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
+import type { Loss } from '../../store/sqlite/files/file-guard.ts';
 import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type {
   BookHistory,
@@ -30,7 +32,7 @@ import type { Write, WriteResponse, Written } from './write-thread.ts';
 
 /** @param days how long changes are kept; undefined to stop @throws StoreNotReady */
 export async function openHistory(
-  path: string,
+  { path, loss }: SqliteConnection,
   days: number | undefined,
   observer: StoreObserver,
 ): Promise<BookHistory | undefined> {
@@ -39,7 +41,7 @@ export async function openHistory(
     await transact(database, () => {
       if (days !== undefined || hasChangeLog(database)) defineChangeLog(database, days);
     });
-    if (days !== undefined) return new SqliteHistory(path, database, observer);
+    if (days !== undefined) return new SqliteHistory(path, loss, database, observer);
     database.close();
     return undefined;
   } catch (error) {
@@ -65,11 +67,11 @@ class SqliteHistory implements BookHistory {
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
-  constructor(path: string, database: DatabaseSync, observer: StoreObserver) {
+  constructor(path: string, loss: Loss, database: DatabaseSync, observer: StoreObserver) {
     this.lost = this.#lost.promise;
     this.#database = database;
     this.#reader = new LazyThread(READ_THREAD, path, 'history read thread', observer);
-    this.#writer = new LazyThread(WRITE_THREAD, path, 'history write thread', observer);
+    this.#writer = new LazyThread(WRITE_THREAD, path, 'history write thread', observer, loss);
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#reader.send(request);
     this.#reads = new BatchQueue((requests) => readChangePages(requests, read), {

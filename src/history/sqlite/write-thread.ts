@@ -1,5 +1,4 @@
 import type { Book } from '../../book/book.ts';
-import { isSyncFailure } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transactGuarded } from '../../store/sqlite/files/connection.ts';
 import { FileGuard, StoreLost } from '../../store/sqlite/files/file-guard.ts';
 import { toRejection } from '../../store/sqlite/rejections.ts';
@@ -16,14 +15,12 @@ export type Written = readonly Book[] | RestoreFault | boolean;
 /** Or why the store may have lost what it has acknowledged: then nothing more may be written. */
 export type WriteResponse = { readonly written: Written } | { readonly lost: string };
 
-await serveRequests<Write, WriteResponse>(async (path) => {
+await serveRequests<Write, WriteResponse>(async (path, loss) => {
   const database = await openWithoutCheckpoints(path);
   const reader = new ChangeReader(database);
-  const files = new FileGuard(path);
-  let lost: string | undefined;
+  const files = new FileGuard(path, loss);
   return {
     async handle(write) {
-      if (lost !== undefined) return { lost };
       try {
         const written: Written = await transactGuarded(database, files, () => {
           if (write === 'remove') return reader.removeOld();
@@ -31,10 +28,8 @@ await serveRequests<Write, WriteResponse>(async (path) => {
         });
         return { written };
       } catch (error) {
-        if (error instanceof StoreLost) lost = error.message;
-        else if (isSyncFailure(error)) lost = 'the disk has failed to make a change durable (fsync)';
-        else throw typeof write === 'string' ? error : toRejection(database, error);
-        return { lost };
+        if (error instanceof StoreLost) return { lost: error.message };
+        throw typeof write === 'string' ? error : toRejection(database, error);
       }
     },
     close: () => database.close(),

@@ -16,7 +16,7 @@ import {
   transact,
   whileBusy,
 } from './files/connection.ts';
-import { FileGuard, StoreLost } from './files/file-guard.ts';
+import { createLoss, FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
 import { toRejection } from './rejections.ts';
 import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
@@ -41,12 +41,12 @@ export async function openArchive(path: string): Promise<BookArchive> {
     const database = await openConnection(path, expectBooksIfAny);
     await transact(database, () => prepareSchema(database));
     const checkpoint = takeOverCheckpoints(database);
-    const files = new FileGuard(path);
+    const files = new FileGuard(path, createLoss());
     const afterCommit = () => {
       files.check();
       checkpoint();
     };
-    return new SqliteArchive(database, () => files.checkWalIndex(), afterCommit);
+    return new SqliteArchive(database, () => files.checkBeforeCommit(), afterCommit);
   } catch (error) {
     throw toNotReady(error, path);
   }

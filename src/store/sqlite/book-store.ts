@@ -2,13 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
 import type { BookPage, UpdateFault } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
-import type { OpenStore, StoreConnection } from '../engine.ts';
+import type { OpenStore, SqliteConnection, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { PAGE_BOOKS_MAX, type PageRequest, readPages } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
+import { createLoss, reportFailedThread } from './files/file-guard.ts';
 import { SELECT } from './sql.ts';
 import { LazyThread } from './threads/thread-client.ts';
 import { createWriteQueue, startWriteThread, type WriteThread } from './threads/write-queue.ts';
@@ -16,10 +17,11 @@ import type { Write, WriteResult } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
 export async function openStore(path: string, observer: StoreObserver): Promise<OpenStore> {
-  const writer = await startWriteThread(path);
+  const loss = createLoss();
+  const writer = await startWriteThread(path, loss);
   try {
     const finder = await openConnection(path);
-    return new SqliteBookStore(path, writer, finder, observer);
+    return new SqliteBookStore({ engine: 'sqlite', path, loss }, writer, finder, observer);
   } catch (error) {
     await writer.close();
     throw toNotReady(error, path);
@@ -40,10 +42,16 @@ class SqliteBookStore implements OpenStore {
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<PageRequest, BookPage>;
 
-  constructor(path: string, writer: WriteThread, finder: DatabaseSync, observer: StoreObserver) {
-    this.connection = { engine: 'sqlite', path };
-    // After a failure of the thread, nobody knows what it has committed.
+  constructor(
+    connection: SqliteConnection,
+    writer: WriteThread,
+    finder: DatabaseSync,
+    observer: StoreObserver,
+  ) {
+    const { path, loss } = connection;
+    this.connection = connection;
     this.lost = writer.failed;
+    void writer.failed.then(() => reportFailedThread(loss));
     this.#writer = writer;
     this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#finder = finder;

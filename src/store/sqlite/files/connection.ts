@@ -9,7 +9,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../../errors.ts';
@@ -137,13 +137,17 @@ export async function transactGuarded<Result>(
   files: FileGuard,
   operation: () => Result,
 ): Promise<Result> {
-  const result = await transact(database, () => {
-    // Not earlier: it may have waited for the lock.
-    files.checkWalIndex();
-    return operation();
-  });
-  files.check();
-  return result;
+  try {
+    const result = await transact(database, () => {
+      // Not earlier: it may have waited for the lock.
+      files.checkBeforeCommit();
+      return operation();
+    });
+    files.check();
+    return result;
+  } catch (error) {
+    throw files.toLost(error);
+  }
 }
 
 /** The longest wait for other programs that read or write while the last connection of a process closes. */
@@ -169,7 +173,7 @@ export async function closeLast(database: DatabaseSync): Promise<void> {
 export function describeWal(path: string): string | undefined {
   const wal = `${existsSync(path) ? realpathSync(path) : path}-wal`;
   if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) === 0) return undefined;
-  return `the latest books are in ${basename(wal)} alone, as another program uses the store, or the disk is slow or full`;
+  return 'the latest books are in the WAL alone, as another program uses the store, or the disk is slow or full';
 }
 
 /** Opens a connection that leaves checkpoints to the write thread, as SQLite does not report a failure of its own ones. */

@@ -6,7 +6,7 @@ import { StoreUnavailable, TableRejection } from '../../../book/book-store.ts';
 import { StoreNotReady } from '../../errors.ts';
 import { DegradablePart, type StoreObserver } from '../../observer.ts';
 import { toNotReady, toStoreError } from '../errors.ts';
-import { StoreLost } from '../files/file-guard.ts';
+import { createLoss, type Loss, StoreLost } from '../files/file-guard.ts';
 
 /** A thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
 export class ThreadClient<Request, Response> {
@@ -32,16 +32,22 @@ export class ThreadClient<Request, Response> {
     });
     void this.failed.then(() => {
       this.#isClosed = true;
+      // It may stay, see `close` of RequestHandler.
+      thread.unref();
       for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('a thread has failed'));
     });
   }
 
   /** @param module calls {@link serveRequests} @throws StoreNotReady when the file cannot be opened or prepared */
-  static async start<Request, Response>(module: URL, path: string): Promise<ThreadClient<Request, Response>> {
+  static async start<Request, Response>(
+    module: URL,
+    path: string,
+    loss: Loss,
+  ): Promise<ThreadClient<Request, Response>> {
     const cache = getCompileCacheDir();
     // The names of modules end in .js in a build, which rewrites imports only.
     const thread = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
-      workerData: path,
+      workerData: { path, loss },
       // Threads do not inherit the compile cache that bin/bookkeeping.mjs enables.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
       resourceLimits: MEMORY_LIMITS,
@@ -60,11 +66,11 @@ export class ThreadClient<Request, Response> {
     return call.promise;
   }
 
-  /** Ends the thread after it has responded to the pending requests and closed its connection. */
+  /** Ends the thread after it has responded to the pending requests and closed its connection; not if the store is lost. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#thread.postMessage(CLOSE);
-    await this.#exited;
+    await Promise.race([this.#exited, this.failed]);
   }
 }
 
@@ -72,11 +78,14 @@ export class ThreadClient<Request, Response> {
 export class LazyThread<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
+  readonly #loss: Loss;
   readonly #part: DegradablePart;
   #thread: Promise<ThreadClient<Request, Response>> | undefined;
   #isClosed = false;
 
-  constructor(module: URL, path: string, name: string, observer: StoreObserver) {
+  /** @param loss that of the store, if the thread writes to it */
+  constructor(module: URL, path: string, name: string, observer: StoreObserver, loss = createLoss()) {
+    this.#loss = loss;
     this.#part = new DegradablePart(name, observer);
     this.#module = module;
     this.#path = path;
@@ -95,7 +104,7 @@ export class LazyThread<Request, Response> {
 
   async #start(): Promise<ThreadClient<Request, Response>> {
     try {
-      const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path);
+      const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path, this.#loss);
       void thread.failed.then((reason) => {
         this.#part.report(new Error(reason));
         this.#thread = undefined;
@@ -120,6 +129,7 @@ export interface RequestHandler<Request, Response> {
   transfer?(response: Response): ArrayBuffer[];
   /** @param isIdle whether it is called at an interval, and not after a response @throws StoreLost; other errors are ignored */
   maintain?(isIdle: boolean): void;
+  /** @throws StoreLost when the thread must stay as it is until the process ends */
   close(): void | Promise<void>;
 }
 
@@ -127,16 +137,16 @@ const MAINTENANCE_MS = 500;
 
 /** The main function of a thread. @param open opens the SQLite file at a path, or throws */
 export async function serveRequests<Request, Response>(
-  open: (path: string) => Promise<RequestHandler<Request, Response>>,
+  open: (path: string, loss: Loss) => Promise<RequestHandler<Request, Response>>,
 ): Promise<void> {
   if (!parentPort) throw new Error('not a thread');
   const port = parentPort;
-  const path = workerData as string;
+  const { path, loss } = workerData as { readonly path: string; readonly loss: Loss };
   const post = (message: Message<Response | undefined>, transfer: ArrayBuffer[] = []) =>
     port.postMessage(message, transfer);
   let handler: RequestHandler<Request, Response>;
   try {
-    handler = await open(path);
+    handler = await open(path, loss);
   } catch (error) {
     post({ failure: toFailure(toNotReady(error, path)) });
     return;
@@ -168,8 +178,14 @@ export async function serveRequests<Request, Response>(
     post({ response }, handler.transfer?.(response));
     maintain(false);
   }
+  try {
+    await handler.close();
+  } catch (error) {
+    if (!(error instanceof StoreLost)) throw error;
+    post({ lost: error.message });
+    return;
+  }
   clearInterval(maintenance);
-  await handler.close();
   port.close();
 }
 

@@ -5,7 +5,6 @@ import { entityTag } from '../../../book/entity-tag.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
 import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
-import { isSyncFailure } from '../errors.ts';
 import {
   closeLast,
   openConnection,
@@ -13,7 +12,7 @@ import {
   transact,
   transactGuarded,
 } from '../files/connection.ts';
-import { FileGuard, StoreLost } from '../files/file-guard.ts';
+import { FileGuard, type Loss } from '../files/file-guard.ts';
 import { toRejection } from '../rejections.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import * as sql from '../sql.ts';
@@ -40,9 +39,9 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #statements: ReturnType<typeof prepareStatements>;
   #removalDueAt = 0;
 
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync, path: string, loss: Loss) {
     this.#database = database;
-    this.#files = new FileGuard(path);
+    this.#files = new FileGuard(path, loss);
     this.#keys = new IdempotencyKeys(database);
     this.#checkpoint = takeOverCheckpoints(database);
     this.#statements = prepareStatements(database);
@@ -58,7 +57,6 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
         return writes.map((write) => this.#perform(write));
       });
     } catch (error) {
-      if (isSyncFailure(error)) throw unsynced();
       const reason = toRejection(this.#database, error);
       // Otherwise `run` of each later statement would throw, if it returns the id that was rejected last, beyond the exact numbers.
       if (reason instanceof TableRejection) this.#statements.insertOther.run();
@@ -72,18 +70,21 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   maintain(isIdle: boolean): void {
-    // After a response, they have just been checked.
+    // After a response, the files have just been checked.
     if (isIdle) this.#files.check();
+    else this.#files.checkLoss();
     try {
       this.#removeOldKeys();
       this.#checkpoint();
     } catch (error) {
-      throw isSyncFailure(error) ? unsynced() : error;
+      throw this.#files.toLost(error);
     }
   }
 
-  close(): Promise<void> {
-    return closeLast(this.#database);
+  /** @throws StoreLost with the connection open: its end would write over the commits of another process with another `-shm` */
+  async close(): Promise<void> {
+    this.#files.check();
+    await closeLast(this.#database);
   }
 
   #removeOldKeys(): void {
@@ -269,14 +270,10 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-function unsynced(): StoreLost {
-  return new StoreLost('the disk has failed to make books durable (fsync)');
-}
-
-await serveRequests(async (path) => {
+await serveRequests(async (path, loss) => {
   const database = await openConnection(path, expectBooksIfAny);
   await transact(database, () => prepareSchema(database));
   // After a failed fsync of an earlier process, the WAL can be readable but not durable, so it is written again.
   database.exec('pragma wal_checkpoint(truncate)');
-  return new WriteHandler(database, path);
+  return new WriteHandler(database, path, loss);
 });
