@@ -98,6 +98,27 @@ describe('The history on PostgreSQL: order', () => {
     ]);
   });
 
+  test('fills the pages of followers, also after writes that were rolled back', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await using client = await openClient(database);
+    for (let number = 0; number < 19; number++) {
+      await store.create(DUNE);
+      if (number % 4 === 0)
+        await client.query(
+          "begin; insert into books (title, author, year) select 'never', '', 0 from generate_series(1, 7); rollback",
+        );
+    }
+    const lengths: number[] = [];
+    for (let after: ChangeCursor | undefined; lengths.at(-1) !== 0; ) {
+      const { changes, next } = await readPage(history, { after, limit: 5 });
+      lengths.push(changes.length);
+      after = next;
+    }
+    assert.deepEqual(lengths, [5, 5, 5, 4, 0]);
+  });
+
   test('accepts the cursor of a change that was read, also while an open transaction began before it', async () => {
     await using database = await createDatabase();
     await using opened = await openWithHistory(database.url);

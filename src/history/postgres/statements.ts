@@ -57,14 +57,8 @@ function selectPage(
     order by note ${order}`;
 }
 
-const FIRST =
-  '(select min(note) from book_history_changes where note > greatest($1, (select start from state)))';
-/**
- * The third parameter is the last final note. The range of notes has at least one change, and at most as many as the limit:
- * so not more are read, whatever the planner expects. For example, with a limit of 100 after the note 7 the first one may be
- * 9, as 8 was rolled back, and the range is 9 to 108.
- */
-const SELECT_CHANGES = selectPage(`note >= ${FIRST} and note < ${FIRST} + $2 and note <= $3`, 'asc');
+/** The third parameter is the last final note. Rolled-back changes have left numbers without a row. */
+const SELECT_CHANGES = selectPage('note > greatest($1, (select start from state)) and note <= $3', 'asc');
 
 const BEFORE_CURSOR = 'note < coalesce($1, 9223372036854775807)';
 /** The third parameter is the book's id. */
