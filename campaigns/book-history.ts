@@ -61,6 +61,63 @@ export function judgeHistory(history: BookHistory): HistoryVerdict {
   return judged(`Book ${id}: no order of all calls explains ${what}.`);
 }
 
+/**
+ * Judges a history that has a violation by what PostgreSQL allows in a failover: when the primary ends, writes that wait for the standby
+ * become visible to others, and the standby may not have them. So reads that began before its end may show writes of unknown outcome that
+ * are absent afterwards.
+ *
+ * @param primaryEnd a time at which the former primary had ended
+ * @returns the verdict, and the writes that have vanished; undefined when they do not explain the history
+ */
+export function judgeFailover(
+  history: BookHistory,
+  primaryEnd: number,
+): (HistoryVerdict & { readonly vanished: readonly Call[] }) | undefined {
+  const { before, ended, unknown, creates } = history;
+  const former = ended.filter(({ start }) => start < primaryEnd);
+  const reads = former.filter(({ kind, outcome }) => kind === 'find' || outcome.is === 'absent');
+  const found = reads.flatMap(({ outcome }) => (outcome.is === 'done' && outcome.data ? [outcome.data] : []));
+  const others = { ...history, ended: ended.filter((call) => !reads.includes(call)) };
+  const lasting = new Set(findSeen(others));
+
+  const creation = before ? undefined : found.map(({ title }) => creates.get(title)).find((call) => call);
+  const changes = unknown.filter(
+    (call) => call.kind === 'update' && found.some((book) => showsChange(book, call.sent)),
+  );
+  const isMissing = reads.some(({ outcome }) => outcome.is === 'absent');
+  const removal = isMissing ? firstDelete(unknown) : undefined;
+  const vanished = [creation, ...changes, removal].filter((call) => call && !lasting.has(call)) as Call[];
+  if (vanished.length === 0) return undefined;
+
+  const shows = ({ outcome }: Call) =>
+    outcome.is === 'done' && outcome.data
+      ? vanished.some((call) => showsWrite(outcome.data as Book, call))
+      : vanished.includes(removal as Call);
+  const shown = reads.filter(shows);
+  // What the former primary has shown is one history, and what remains without these reads another.
+  const took = [...vanished, ...lasting].filter(({ start }) => start < primaryEnd);
+  if (findUnexplainedCall([...former, ...took.map((call) => ({ ...call, end: history.over }))], before))
+    return undefined;
+  const verdict = judgeHistory({
+    ...history,
+    ended: ended.filter((call) => !shown.includes(call)),
+    unknown: unknown.filter((call) => !vanished.includes(call)),
+    creates: new Map([...creates].filter(([, call]) => !vanished.includes(call))),
+  });
+  const isAssigned = creation !== undefined && (history.wasUsed || verdict.isUsed);
+  if (verdict.violation !== undefined || isAssigned) return undefined;
+  return { ...verdict, isUsed: verdict.isUsed || creation !== undefined, vanished };
+}
+
+function showsWrite(book: Book, call: Call): boolean {
+  return (call.kind === 'create' || call.kind === 'update') && showsChange(book, call.sent);
+}
+
+/** The first delete to start explains whatever a later one would. */
+function firstDelete(calls: readonly Call[]): Call | undefined {
+  return calls.filter(({ kind }) => kind === 'delete').toSorted((one, other) => one.start - other.start)[0];
+}
+
 /** The writes of unknown outcome that took effect, as later responses show. */
 function findSeen({ before, after, ended, unknown, creates }: BookHistory): Call[] {
   const responses = ended.map(({ outcome }) => (outcome.is === 'done' ? outcome.data : null));
@@ -70,14 +127,10 @@ function findSeen({ before, after, ended, unknown, creates }: BookHistory): Call
   const changes = unknown.filter(
     (call) => call.kind === 'update' && books.some((book) => showsChange(book, call.sent)),
   );
-  // A missing book was deleted by an acknowledged call, or else by one of unknown outcome: the first to start explains
-  // whatever a later one would.
+  // A missing book was deleted by an acknowledged call, or else by one of unknown outcome.
   const isMissing = after === null && (isCreated || creation !== undefined);
   const isDeleted = ended.some(({ kind, outcome }) => kind === 'delete' && outcome.is === 'done');
-  const deletes = unknown
-    .filter(({ kind }) => kind === 'delete')
-    .toSorted((one, other) => one.start - other.start);
-  const removal = isMissing && !isDeleted ? deletes[0] : undefined;
+  const removal = isMissing && !isDeleted ? firstDelete(unknown) : undefined;
   return [creation, ...changes, removal].filter((call) => call !== undefined);
 }
 

@@ -1,5 +1,5 @@
 import type { Book } from '../src/book/book.ts';
-import { judgeHistory } from './book-history.ts';
+import { judgeFailover, judgeHistory } from './book-history.ts';
 import { type Call, createdId } from './journal.ts';
 import { isSame } from './linearizability.ts';
 
@@ -15,15 +15,18 @@ export class Checker {
   readonly #used = new Set<number>();
   /** Writes of unknown outcome whose effect was not observed. They may take effect in any later round. */
   #pending: readonly Call[] = [];
+  /** How many unacknowledged writes were read before a primary ended, and are absent after the failover. */
+  vanished = 0;
 
   /**
    * Checks a round.
    *
    * @param calls the requests of this round and their outcomes
    * @param list all books after it
+   * @param primaryEnd after a failover of PostgreSQL, a time of the journal at which the former primary had ended
    * @returns the violations, a sentence each
    */
-  judge(calls: readonly Call[], list: readonly Book[]): string[] {
+  judge(calls: readonly Call[], list: readonly Book[], primaryEnd?: number): string[] {
     const books = new Map(list.map((book) => [book.id, book]));
     const violations = books.size < list.length ? ['The list has an id twice.'] : [];
     const unknown = new Set([
@@ -43,8 +46,20 @@ export class Checker {
       const ended = endedById.get(id) ?? [];
       if (ended.length === 0 && isSame(before, after)) continue;
       const ids = { id, wasUsed: this.#used.has(id), unknown: unknownById.get(id) ?? [] };
-      const { violation, seen, isUsed } = judgeHistory({ ...ids, before, after, ended, creates, over });
+      const history = { ...ids, before, after, ended, creates, over };
+      const judged = judgeHistory(history);
+      const excused =
+        judged.violation !== undefined && primaryEnd !== undefined
+          ? judgeFailover(history, primaryEnd)
+          : undefined;
+      const { violation, seen, isUsed } = excused ?? judged;
       if (violation !== undefined) violations.push(violation);
+      // They cannot take effect any more.
+      for (const call of excused?.vanished ?? []) {
+        this.vanished++;
+        unknown.delete(call);
+        if (call.kind === 'create') creates.delete(call.sent.title);
+      }
       if (isUsed) this.#used.add(id);
       for (const call of seen) {
         unknown.delete(call);

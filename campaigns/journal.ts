@@ -47,6 +47,11 @@ export class Journal {
     return outcome;
   }
 
+  /** Counts an event of the trial. @returns its time, as `start` and `end` of calls */
+  mark(): number {
+    return ++this.#events;
+  }
+
   /** The time from this moment to the end of the first acknowledged write after it; NaN without one. */
   firstWriteMs(afterMs: number): number {
     const isFirst = ({ kind, outcome, endMs }: TimedCall) =>

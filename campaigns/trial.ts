@@ -73,6 +73,11 @@ export class Trial implements AsyncDisposable {
     return this.#on(this.target.port);
   }
 
+  /** See {@link Checker.vanished}. */
+  get vanished(): number {
+    return this.#checker.vanished;
+  }
+
   /** The standard output of the last service on each port. */
   get outputs(): readonly string[] {
     return [...this.#services.values()].map(({ output }) => output);
@@ -153,11 +158,16 @@ export class Trial implements AsyncDisposable {
     return journal;
   }
 
-  /** Checks the calls of a round. The service has to run. @returns the violations, a sentence each */
-  async judge(journal: Journal): Promise<string[]> {
+  /**
+   * Checks the calls of a round. The service has to run.
+   *
+   * @param primaryEnd see {@link Checker.judge}
+   * @returns the violations, a sentence each
+   */
+  async judge(journal: Journal, primaryEnd?: number): Promise<string[]> {
     const { target } = this;
     const list = await listBooks(target);
-    const violations = this.#checker.judge(journal.calls, list);
+    const violations = this.#checker.judge(journal.calls, list, primaryEnd);
     // Stores with a planted fault cannot search.
     if (this.#options.variables?.FAULT === undefined)
       violations.push(...searchViolations(list, await listBooks(target, '?q=title&sort=title')));

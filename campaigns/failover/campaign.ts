@@ -42,6 +42,7 @@ async function failOver(
     primary = servers.use(standby.cluster);
     const waits = await runOutage(trial, {
       isDown: true,
+      isFailover: true,
       lastsMs: 0,
       begin: () => (round % 2 === 0 ? former.freeze() : former.stop('kill')),
       async end() {
@@ -55,5 +56,10 @@ async function failOver(
     await former[Symbol.asyncDispose]();
   }
   await trial.stop();
-  return { failovers: rounds, ...trial.writes, 'longest from promotion to first write, ms': slowestMs };
+  return {
+    failovers: rounds,
+    ...trial.writes,
+    'unacknowledged, read, then absent': trial.vanished,
+    'longest from promotion to first write, ms': slowestMs,
+  };
 }

@@ -225,3 +225,125 @@ function judge(rounds: readonly Round[]): string[] {
   const [calls, list] = rounds.at(-1) ?? [[], []];
   return checker.judge(calls, list);
 }
+
+/** What a failover may do, and what not; the former primary has ended at time 10. */
+const PRIMARY_END = 10;
+const VANISHED: Readonly<Record<string, readonly Round[]>> = {
+  'a book that was read, and then is absent': [
+    [[create(ILIAD, 1, 20, unknown), find(1, 2, 9, done(book(1, ILIAD))), find(1, 12, 13, absent)], []],
+  ],
+  'an update that was read, and then is absent': [
+    CREATED,
+    [
+      [
+        update(1, { year: -720 }, 1, 20, unknown),
+        find(1, 2, 3, done(book(1, ILIAD))),
+        find(1, 4, 11, done(book(1, redated))),
+        update(1, { title: 'Ilias' }, 12, 13, done(book(1, renamed))),
+      ],
+      [book(1, renamed)],
+    ],
+  ],
+  'a deletion that was read, and then is absent': [
+    CREATED,
+    [
+      [remove(1, 1, 20, unknown), find(1, 2, 9, absent), find(1, 12, 13, done(book(1, ILIAD)))],
+      [book(1, ILIAD)],
+    ],
+  ],
+};
+const NOT_EXCUSED: Readonly<Record<string, readonly Round[]>> = {
+  'an acknowledged book that is absent': [
+    [[create(ILIAD, 1, 2, done(book(1, ILIAD))), find(1, 3, 4, done(book(1, ILIAD)))], []],
+  ],
+  'an acknowledged update that is absent': [
+    CREATED,
+    [
+      [update(1, { year: -720 }, 1, 2, done(book(1, redated))), find(1, 3, 4, done(book(1, redated)))],
+      [book(1, ILIAD)],
+    ],
+  ],
+  'a book that was read after the end of the former primary, and then is absent': [
+    [[create(ILIAD, 1, 20, unknown), find(1, 11, 12, done(book(1, ILIAD)))], []],
+  ],
+  'an update that was read before and after the end, and then is absent': [
+    CREATED,
+    [
+      [
+        update(1, { year: -720 }, 1, 20, unknown),
+        find(1, 2, 3, done(book(1, redated))),
+        find(1, 12, 13, done(book(1, redated))),
+      ],
+      [book(1, ILIAD)],
+    ],
+  ],
+  'an update that was read, was absent before the end, and is absent': [
+    CREATED,
+    [
+      [
+        update(1, { year: -720 }, 1, 20, unknown),
+        find(1, 2, 3, done(book(1, redated))),
+        find(1, 4, 5, done(book(1, ILIAD))),
+      ],
+      [book(1, ILIAD)],
+    ],
+  ],
+  'an update that an acknowledged one has built on, and then is absent': [
+    CREATED,
+    [
+      [
+        update(1, { year: -720 }, 1, 20, unknown),
+        find(1, 2, 3, done(book(1, redated))),
+        update(1, { title: 'Ilias' }, 4, 5, done(book(1, both))),
+      ],
+      [book(1, renamed)],
+    ],
+  ],
+  'a book that no client sent, and then is absent': [
+    [[create(ILIAD, 1, 20, unknown), find(1, 2, 9, done(book(1, EMMA)))], []],
+  ],
+  'a book that was read under two ids': [
+    [
+      [
+        create(ILIAD, 1, 20, unknown),
+        find(1, 2, 9, done(book(1, ILIAD))),
+        find(2, 2, 9, done(book(2, ILIAD))),
+      ],
+      [],
+    ],
+  ],
+  'a book that was read, and whose id another one has afterwards': [
+    [
+      [
+        create(ILIAD, 1, 20, unknown),
+        find(1, 2, 9, done(book(1, ILIAD))),
+        create(EMMA, 12, 13, done(book(1, EMMA))),
+      ],
+      [book(1, EMMA)],
+    ],
+  ],
+  'a book that was read, is absent, and is back a round later': [
+    [[create(ILIAD, 1, 20, unknown), find(1, 2, 9, done(book(1, ILIAD)))], []],
+    [[], [book(1, ILIAD)]],
+  ],
+};
+
+describe('The verdict after a failover', () => {
+  for (const [name, rounds] of Object.entries(VANISHED)) {
+    test(`counts ${name}`, () => {
+      assert.notDeepEqual(judge(rounds), []);
+      const checker = new Checker();
+      for (const [calls, list] of rounds) assert.deepEqual(checker.judge(calls, list, PRIMARY_END), []);
+      assert.equal(checker.vanished, 1);
+    });
+  }
+
+  for (const [name, rounds] of Object.entries(NOT_EXCUSED)) {
+    test(`reports ${name}`, () => {
+      const checker = new Checker();
+      const violations = rounds.map(([calls, list]) => checker.judge(calls, list, PRIMARY_END));
+      assert.notDeepEqual(violations.at(-1), []);
+      assert.deepEqual(violations.slice(0, -1).flat(), []);
+    });
+  }
+});
