@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { LazyThread } from '../../src/store/sqlite/threads/thread-client.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { parseLog } from '../../testkit/log.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
 import { scrape } from '../../testkit/scrape.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import * as sql from '../../testkit/sql.ts';
@@ -105,6 +106,26 @@ for (const engine of engines) {
     });
   });
 }
+
+test('A search on PostgreSQL that times out while the index is updated says so, too', async () => {
+  await using database = await createDatabase();
+  await using service = await startService({ dbUrl: database.url });
+  const search = () => fetchInTime(service, 'GET', '/books?q=gormenghast');
+  assert.equal((await search()).status, 200);
+  const client = new Client(database.url);
+  await client.connect();
+  await client.query('begin; lock table book_search in access exclusive mode');
+  await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
+  const waiting = 'select 1 from pg_locks where not granted';
+  // The background waits for the lock.
+  while ((await client.query(waiting)).rows.length === 0);
+  const response = await service.fetch('GET', '/books?q=gormenghast');
+  await client.end();
+  assert.equal(response.status, 503);
+  assert.match(response.headers.get('error-detail') ?? '', /^The search is being prepared/);
+  const { data } = (await (await search()).json()) as { data: unknown[] };
+  assert.equal(data.length, 1);
+});
 
 describe('A service on SQLite', () => {
   test('reports why a thread does not start', async () => {

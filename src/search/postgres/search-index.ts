@@ -67,6 +67,11 @@ export class SearchIndex {
     return this.#applying && total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : undefined;
   }
 
+  /** Whether the background applies changes. */
+  get isApplying(): boolean {
+    return this.#applying !== undefined;
+  }
+
   /** The books that the background still has to index. */
   get #remaining(): number {
     return this.#applying ? this.#progress.total - this.#progress.done : 0;
