@@ -112,7 +112,11 @@ export class Client implements Disposable {
    * @param body pieces, sent with pauses between them
    * @throws {NoResponse}
    */
-  async exchange(lines: readonly string[], body: readonly Piece[] = []): Promise<HttpResponse> {
+  async exchange(
+    lines: readonly string[],
+    body: readonly Piece[] = [],
+    pauseMs = PAUSE_BETWEEN_PIECES_MS,
+  ): Promise<HttpResponse> {
     const description = describe(lines[0] ?? '', body);
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const { hostname, port } = this.#address;
@@ -124,7 +128,8 @@ export class Client implements Disposable {
     const closed = new Promise<void>((resolve, reject) => {
       socket.on('error', reject).on('close', () => resolve());
     });
-    const sent = sendPieces(socket, [`${lines.join('\r\n')}\r\n\r\n`, ...body]).then(() => socket.resume());
+    const pieces = [`${lines.join('\r\n')}\r\n\r\n`, ...body];
+    const sent = sendPieces(socket, pieces, pauseMs).then(() => socket.resume());
     try {
       await Promise.race([closed, sent.then(() => closed)]);
     } catch (error) {
@@ -185,9 +190,13 @@ async function sendBody(
 const PAUSE_BETWEEN_PIECES_MS = 20;
 
 /** Resolves when the operating system has all pieces; never when the connection is lost before. */
-async function sendPieces(stream: Writable, pieces: readonly Piece[]): Promise<void> {
+async function sendPieces(
+  stream: Writable,
+  pieces: readonly Piece[],
+  pauseMs = PAUSE_BETWEEN_PIECES_MS,
+): Promise<void> {
   for (const [index, piece] of pieces.entries()) {
-    if (index > 0) await sleep(PAUSE_BETWEEN_PIECES_MS);
+    if (index > 0) await sleep(pauseMs);
     await new Promise<void>((resolve) => {
       stream.write(piece, (error) => {
         if (!error) resolve();

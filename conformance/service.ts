@@ -92,14 +92,16 @@ export class Service implements AsyncDisposable {
     start: string,
     lines: readonly string[] = [],
     body?: readonly Piece[],
+    pauseMs?: number,
   ): Promise<HttpResponse> {
-    return this.exchange([`${start} HTTP/1.1`, `Host: ${this.host}`, 'Connection: close', ...lines], body);
+    const head = [`${start} HTTP/1.1`, `Host: ${this.host}`, 'Connection: close', ...lines];
+    return this.exchange(head, body, pauseMs);
   }
 
   /** Sends these bytes (see {@link Client.exchange}). `{token}` stands for the token of this client. */
-  async exchange(lines: readonly string[], body?: readonly Piece[]): Promise<HttpResponse> {
+  async exchange(lines: readonly string[], body?: readonly Piece[], pauseMs?: number): Promise<HttpResponse> {
     const head = lines.map((line) => line.replace('{token}', this.#token));
-    return this.#remember(await this.#client.exchange(head, body));
+    return this.#remember(await this.#client.exchange(head, body, pauseMs));
   }
 
   get(path: string): Promise<HttpResponse> {

@@ -98,6 +98,8 @@ export class ConsolePages implements AsyncDisposable {
   ): Promise<{ page: Page; service: Service } | undefined> {
     const service = await startService({ hasHistory });
     await store(service, books);
+    // The page would log a 503 while the index is built, which takes longer on a busy machine.
+    while ((await service.fetch('GET', '/books?q=a&limit=1')).status === 503);
     const page = await this.openSignedIn(context, service, query, {
       service,
       follows: hasHistory,

@@ -23,6 +23,7 @@ const REVISIONS: Readonly<Record<string, ClientOptions>> = {
 };
 const READING = ['search_books', 'get_book', 'book_history'];
 const CHANGING = ['add_books', 'update_book', 'delete_book', 'restore_book'];
+const ATTEMPTS_MAX = 10;
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 
 /** An assistant with `bookkeeping mcp`, by the client of the official SDK. */
@@ -158,10 +159,15 @@ describe('bookkeeping mcp reads only', () => {
   test('with a read-only BOOKKEEPING_TOKEN, without a secret', async () => {
     await using service = await startService();
     const BOOKKEEPING_TOKEN = new Tokens(new Secret(SECRET), Date.now).issue(60, 'read');
-    await using assistant = await Assistant.start(service.url, ['--allow-changes'], { BOOKKEEPING_TOKEN });
-    // The service has no history.
-    assert.deepEqual(await assistant.tools(), ['search_books', 'get_book']);
-    assert.deepEqual(await assistant.search(), []);
+    for (let attempt = 1; ; attempt++) {
+      await using assistant = await Assistant.start(service.url, ['--allow-changes'], { BOOKKEEPING_TOKEN });
+      const tools = await assistant.tools();
+      // On a busy machine the service may not say within 2 s that it has no history; then one is assumed.
+      if (tools.includes('book_history') && attempt < ATTEMPTS_MAX) continue;
+      assert.deepEqual(tools, ['search_books', 'get_book']);
+      assert.deepEqual(await assistant.search(), []);
+      break;
+    }
   });
 
   test('and says in one line what is missing, without a token and a secret; nothing is generated', async () => {
