@@ -120,7 +120,7 @@ class SqliteArchive implements BookArchive {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return closeLast(this.#database);
+    return this.#report(() => closeLast(this.#database));
   }
 
   /** Runs an operation in the current transaction, or in one of its own. */

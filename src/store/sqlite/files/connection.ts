@@ -156,17 +156,19 @@ const CLOSING_BUSY_MS = 500;
 /**
  * Closes the last connection of a process, so that the file alone has all books. SQLite itself writes the WAL to the file only
  * when it closes the very last connection: of two processes that stop at once, each may find the other one still there.
+ *
+ * @throws errors of a sync that fails; the connection is then still open
  */
 export async function closeLast(database: DatabaseSync): Promise<void> {
   try {
     const deadline = performance.now() + CLOSING_BUSY_MS;
     const checkpoint = database.prepare('pragma main.wal_checkpoint(truncate)');
     while (checkpoint.get()?.busy !== 0 && performance.now() < deadline) await sleep(1 + Math.random() * 9);
-  } catch {
+  } catch (error) {
+    if (isSyncFailure(error)) throw error;
     // The books are in the WAL, which `describeWal` reports.
-  } finally {
-    database.close();
   }
+  database.close();
 }
 
 /** After the store was closed: what its file alone lacks, in one phrase; undefined when it has all books. */

@@ -8,7 +8,7 @@ export class StoreLost extends Error {
 
 /**
  * Whether a store is lost, and why: shared by the threads of a process, so that what one of them finds keeps all of them from further
- * commits and responses. 0, or the index of a reason and 1.
+ * commits and responses. 0 while it is not; otherwise one of the numbers below, the last one plus the index of a file of {@link FileGuard}.
  */
 export type Loss = Int32Array<SharedArrayBuffer>;
 

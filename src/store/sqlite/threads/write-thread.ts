@@ -84,7 +84,11 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   /** @throws StoreLost with the connection open: its end would write over the commits of another process with another `-shm` */
   async close(): Promise<void> {
     this.#files.check();
-    await closeLast(this.#database);
+    try {
+      await closeLast(this.#database);
+    } catch (error) {
+      throw this.#files.toLost(error);
+    }
   }
 
   #removeOldKeys(): void {
