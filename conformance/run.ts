@@ -20,6 +20,9 @@ export async function checkRule(service: Service, rule: Rule): Promise<Result> {
     if (rule.needs === 'read-only tokens' && !(await service.hasReadOnlyTokens())) {
       return { rule, outcome: 'skipped', reason: 'the service issues no read-only tokens' };
     }
+    if (rule.needs === 'pages' && !(await service.hasPages())) {
+      return { rule, outcome: 'skipped', reason: 'the service has no pages of the list' };
+    }
     if (rule.needs === 'PATCH /books' && !(await service.hasManyBooks())) {
       return { rule, outcome: 'skipped', reason: 'the service has no PATCH /books' };
     }

@@ -154,6 +154,11 @@ export class Service implements AsyncDisposable {
     return (claims as { scope?: unknown } | undefined)?.scope === 'read';
   }
 
+  /** Whether it has pages of the list, which are an addition; others ignore the parameter. */
+  async hasPages(): Promise<boolean> {
+    return (await this.get('/books?limit=0')).status === 400;
+  }
+
   /** Whether it has PATCH /books, which is an addition. */
   async hasManyBooks(): Promise<boolean> {
     return (await this.send('PATCH', '/books', { body: '[]' })).status !== 405;

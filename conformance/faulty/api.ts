@@ -137,7 +137,7 @@ export class Api {
   }
 
   async #run(request: IncomingMessage, method: string, path: string): Promise<Reply> {
-    if (path === '/books') return method === 'PATCH' ? this.#updateMany(request) : this.#list();
+    if (path === '/books') return method === 'PATCH' ? this.#updateMany(request) : this.#list(request);
     if (path === '/book') return this.#create(request);
     if (path === '/changes') return this.#history.list(request);
     if (path === '/books/restore') return this.#restoreMany(request);
@@ -197,7 +197,7 @@ export class Api {
     if (this.#waiting === waiting) this.#waiting = undefined;
   }
 
-  #list(): Reply {
+  #list(request: IncomingMessage): Reply {
     const deleted = this.#has('GET /books has deleted books') ? this.#deleted.values() : [];
     const books = [...this.#books.values(), ...deleted]
       .filter((book) => !this.#has('DELETE hides the book from the list only') || !this.#deleted.has(book.id))
@@ -206,7 +206,26 @@ export class Api {
     if (this.#has('GET /books has the newest first')) books.reverse();
     if (this.#has('GET /books has ten books at most')) books.splice(10);
     const isNull = books.length === 0 && this.#has('GET /books is null when empty');
+    const query = new URL(request.url ?? '', 'http://localhost').searchParams;
+    if (query.has('limit')) return this.#page(books, query);
     return { status: 200, message: 'Books retrieved successfully', data: isNull ? null : books };
+  }
+
+  #page(books: readonly Book[], query: URLSearchParams): Reply {
+    const limit = Number(query.get('limit'));
+    if (!(limit >= 1 && limit <= 1_000)) return { status: 400, message: 'Invalid query' };
+    const [from, after] = [Number(query.get('from') ?? 0), Number(query.get('after') ?? -1)];
+    const left = books.filter(({ id }) => id >= from && id > after);
+    const page = left.slice(0, this.#has('a page has one book too many') ? limit + 1 : limit);
+    const last = (page.at(-1)?.id ?? 0) + (this.#has('the next page leaves out a book') ? 1 : 0);
+    const isEnd = left.length <= page.length && !this.#has('the last page has a Link');
+    const next = this.#has('the next page begins with the last book') && limit > 1 ? last - 1 : last;
+    return {
+      status: 200,
+      message: 'Books retrieved successfully',
+      data: page,
+      headers: isEnd ? {} : { Link: `</books?limit=${limit}&after=${next}>; rel="next"` },
+    };
   }
 
   async #update(request: IncomingMessage, book: Book | undefined): Promise<Reply> {

@@ -73,6 +73,16 @@ export const violations = {
   'GET /books has ten books at most': [
     'Lists: a book that exists during the whole request appears exactly once, while others are created and deleted',
   ],
+  'the next page leaves out a book': [
+    'Lists: a walk of pages of any size gives each book once, in order of id; no page has more than limit',
+  ],
+  'the next page begins with the last book': [
+    'Lists: a walk of pages of any size gives each book once, in order of id; no page has more than limit',
+  ],
+  'a page has one book too many': [
+    'Lists: a walk of pages of any size gives each book once, in order of id; no page has more than limit',
+  ],
+  'the last page has a Link': ['Lists: a page that ends with the last book has no Link'],
   'GET /books omits the newest book': [
     'GET /books: 200 Books retrieved successfully; data has every stored book',
   ],
