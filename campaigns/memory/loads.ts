@@ -4,13 +4,16 @@ import { TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
 export interface Load {
   /** The number of clients that send a request concurrently. */
   readonly clients: number;
-  /** Method and target; `{id}` stands for the id of one of the long books. */
+  /** Method and target; `{id}` stands for the id of one of the long books, which begin at `firstId`. */
   readonly start: string;
+  readonly firstId?: number;
   /** Header fields; `{number}` stands for the number of the request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether the long books are stored first. */
-  readonly needsLongBooks?: boolean;
+  /** The bodies of requests that store the long books before. */
+  readonly books?: readonly string[];
+  /** Whether as many short books as the first page has are stored before the long ones, and read. */
+  readonly hasShortBooks?: boolean;
 }
 
 const MEBIBYTE = 1_024 * 1_024;
@@ -22,6 +25,7 @@ const TEXTS = {
   // A character outside Latin-1 makes the whole text take two bytes a character.
   mixed: '📚xxxxxxx',
   escapes: String.raw`\u0001`,
+  chinese: '書',
 } as const;
 
 /** The longest book of a text. */
@@ -48,8 +52,8 @@ function booksOf(text: string, bytes: number, count = 10_000): string {
   return `[${Array.from({ length }, () => book).join(',')}]`;
 }
 
-/** The long books that are read and updated. */
-export const LONG_BOOKS_BODY = booksOf(TEXTS.mixed, 15 * MEBIBYTE);
+/** The long books that are read and updated, of which there are at least so many. */
+const LONG_BOOKS_BODY = booksOf(TEXTS.mixed, 15 * MEBIBYTE);
 export const LONG_BOOKS = 1_800;
 
 /** All loads by name. */
@@ -72,7 +76,7 @@ export function loads(): Readonly<Record<string, Load>> {
       body: booksOf(text, 15 * MEBIBYTE),
     };
   }
-  const needsLongBooks = true;
+  const books = Array.from({ length: 4 }, () => LONG_BOOKS_BODY);
   return {
     ...all,
     'POST /books of 15 MiB with a key': {
@@ -86,27 +90,66 @@ export function loads(): Readonly<Record<string, Load>> {
       start: 'PUT /book/{id}',
       headers: { 'if-match': '*' },
       body: '{"year":1}',
-      needsLongBooks,
+      books,
     },
     'PATCH of the years of 900 long books': {
       clients: 300,
       start: 'PATCH /books',
       body: updates(900, '"year":1'),
-      needsLongBooks,
+      books,
     },
     'PATCH of 15 MiB': {
       clients: 8,
       start: 'PATCH /books',
       body: updates(900, bookOf(TEXTS.mixed).slice(1, -1)),
-      needsLongBooks,
+      books,
     },
-    'GET of long books': { clients: 300, start: 'GET /book/{id}', needsLongBooks },
-    'GET of the list of long books': { clients: 200, start: 'GET /books', needsLongBooks },
-    'GET of pages of long books': { clients: 200, start: 'GET /books?limit=1000', needsLongBooks },
+    'GET of long books': { clients: 300, start: 'GET /book/{id}', books },
+    'GET of the list of long books': { clients: 200, start: 'GET /books', books },
+    'GET of pages of long books': { clients: 200, start: 'GET /books?limit=1000', books },
     'searches of long books': {
       clients: 50,
       start: 'GET /books?title=zzzzz&limit=1&count=true',
-      needsLongBooks,
+      books,
+    },
+    ...readsOf('control characters', TEXTS.escapes),
+    ...readsOf('Chinese texts', TEXTS.chinese),
+  };
+}
+
+/** Reads of the longest books of a text: JSON has six bytes for a control character, UTF-8 three for a Chinese one. */
+function readsOf(what: string, text: string): Readonly<Record<string, Load>> {
+  const books = [booksOf(text, 15 * MEBIBYTE)];
+  const clients = 100;
+  return {
+    [`GET of pages of ${what}, each another one, after short books`]: {
+      clients,
+      start: 'GET /books?limit=1000&from={id}',
+      firstId: 1 + SHORT_BOOKS,
+      books,
+      hasShortBooks: true,
+    },
+    [`GET of the list of ${what}, after short books`]: {
+      clients,
+      start: 'GET /books',
+      books,
+      hasShortBooks: true,
+    },
+    [`GET of the sorted list of ${what}, after short books`]: {
+      clients,
+      start: 'GET /books?sort=year',
+      books,
+      hasShortBooks: true,
+    },
+    [`changes of ${what}, each another page`]: {
+      clients,
+      start: 'GET /changes?limit={id}',
+      firstId: 801,
+      books,
     },
   };
 }
+
+/** The number of books in the longest page. */
+const SHORT_BOOKS = 1_000;
+export const SHORT_BOOKS_BODY = `[${Array.from({ length: SHORT_BOOKS }, () => '{"year":-1}').join(',')}]`;
