@@ -1,15 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, readBook, readBookFields, readBookId } from '../book/book.ts';
-import {
-  type BookStore,
-  LEFT_OUT,
-  StoreUnavailable,
-  TableRejection,
-  UPDATED_BYTES_MAX,
-} from '../book/book-store.ts';
+import { type Book, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
+import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
-import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../http/body-limits.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { toArray } from '../http/json-array.ts';
@@ -17,27 +10,22 @@ import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import { toBookResult } from './book-response.ts';
-import { type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
+import { bytesOfBooks, type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
+import type { Turns } from './turns.ts';
+import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
 
 /** The handlers that create, read, change and delete books (specification, "Endpoints"). All need a token. */
 export class BookHandlers {
   readonly #store: BookStore;
   readonly #bodies: BodyReader;
-  readonly #unreadBudget: MemoryBudget;
-  readonly #turnMs: number;
-  /** Resolves when all requests for many books are processed that run one after the other. */
-  #lastInTurn: Promise<unknown> = Promise.resolve();
-  #lastOutage: StoreUnavailable | undefined;
+  readonly #unread: UnreadLimits;
+  readonly #turns: Turns;
 
-  /**
-   * @param unreadBudget the memory of responses that clients have not read yet
-   * @param turnMs the longest wait of a request for many books for others
-   */
-  constructor(store: BookStore, bodies: BodyReader, unreadBudget: MemoryBudget, turnMs: number) {
+  constructor(store: BookStore, bodies: BodyReader, unread: UnreadLimits, turns: Turns) {
     this.#store = store;
     this.#bodies = bodies;
-    this.#unreadBudget = unreadBudget;
-    this.#turnMs = turnMs;
+    this.#unread = unread;
+    this.#turns = turns;
   }
 
   /** POST /book */
@@ -59,12 +47,14 @@ export class BookHandlers {
     const create = async (body: Uint8Array): Promise<HttpResult> => {
       const books = await readBooks(body);
       if (!('json' in books)) return invalidElement(books);
+      const response = new UnreadResponse(this.#unread, reply.raw);
+      response.hold(lengthOf(books.json) + books.count * ID_BYTES);
       const pages = await this.#store.createMany(books.json, key);
+      response.hold(lengthOf(pages ?? []));
       return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
     };
-    // Each long body needs many times its length.
     const perform = (body: Uint8Array) =>
-      body.length > BODY_BYTES_MAX ? this.#inTurn(() => create(body)) : create(body);
+      body.length > BODY_BYTES_MAX ? this.#turns.take(() => create(body)) : create(body);
     const result = await this.#bodies.read(request.raw, reply.raw, perform, BOOKS_BYTES_MAX);
     return typeof result === 'string' ? { outcome: result } : result;
   };
@@ -74,39 +64,19 @@ export class BookHandlers {
     const change = async (body: Uint8Array): Promise<HttpResult> => {
       const updates = await readUpdates(body);
       if (!('json' in updates)) return invalidElement(updates);
-      // A short body may get a long response, so there must be memory for one.
-      const reservation = new Reservation(this.#unreadBudget, reply.raw);
-      if (!reservation.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
+      const response = new UnreadResponse(this.#unread, reply.raw);
+      response.hold(bytesOfBooks(updates.count));
       const result = await this.#store.updateMany(updates.json);
-      reservation.resize('fault' in result ? 0 : result.reduce((sum, { length }) => sum + length, 0));
+      response.hold('fault' in result ? 0 : lengthOf(result));
       if (!('fault' in result)) return { outcome: 'booksUpdated', json: toArray(result) };
       if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
       const outcome = result.fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';
       return { outcome, headers: invalidIndex(result.index) };
     };
-    const perform = (body: Uint8Array) => this.#inTurn(() => change(body));
+    const perform = (body: Uint8Array) => this.#turns.take(() => change(body));
     const result = await this.#bodies.read(request.raw, reply.raw, perform, BOOKS_BYTES_MAX);
     return typeof result === 'string' ? { outcome: result } : result;
   };
-
-  /** Processes requests one after the other. When the store is unavailable for one, those that wait fail with it. */
-  #inTurn(perform: () => Promise<HttpResult>): Promise<HttpResult> {
-    const known = this.#lastOutage;
-    const startedMs = performance.now();
-    const result = this.#lastInTurn.then((): HttpResult | Promise<HttpResult> => {
-      if (performance.now() - startedMs > this.#turnMs) return { outcome: 'serviceUnavailable' };
-      if (this.#lastOutage !== known) throw this.#lastOutage;
-      return perform();
-    });
-    // Without the result, which may be long.
-    this.#lastInTurn = result.then(
-      () => {},
-      (error: unknown) => {
-        if (error instanceof StoreUnavailable) this.#lastOutage = error;
-      },
-    );
-    return result;
-  }
 
   /** GET /book/{id} */
   readonly find = async (request: FastifyRequest): Promise<HttpResult> => {
@@ -188,6 +158,12 @@ export class BookHandlers {
 
 /** Attempts of a change of a book that does not change meanwhile: another program may delete and restore it between two of them. */
 const LEFT_OUT_ATTEMPTS = 3;
+/** The most that the id of a new book adds to its JSON. */
+const ID_BYTES = `"id":${ID_MAX},`.length;
+
+function lengthOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;

@@ -1,5 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type BookUpdate, readBook, readBookUpdate } from '../book/book.ts';
+import {
+  type Book,
+  type BookUpdate,
+  ID_MAX,
+  readBook,
+  readBookUpdate,
+  TEXT_LENGTH_MAX,
+  YEAR_MAX,
+} from '../book/book.ts';
+import { UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { BODY_BYTES_MAX, formatBytes } from '../http/body-limits.ts';
 import { strongTags } from '../http/preconditions.ts';
 import { ArrayScanner } from '../json/array-scanner.ts';
@@ -13,10 +22,18 @@ const TURN_BYTES = 64 * 1_024;
 /** The length of the arrays that the store gets. */
 const ARRAY_BYTES = 256 * 1_024;
 
+/** The longest book of a request as JSON, in which a control character has six bytes. */
+const LONGEST_BOOK_BYTES =
+  2 * 6 * TEXT_LENGTH_MAX +
+  JSON.stringify({ id: ID_MAX, title: '', author: '', year: -YEAR_MAX } satisfies Book).length;
+
 const utf8 = new TextEncoder();
 
-/** JSON arrays of books or updates; or the index of the first invalid or surplus element, undefined when the body is no array. */
-export type BooksRead = { readonly json: readonly Uint8Array[] } | InvalidBooks;
+/**
+ * JSON arrays of books or updates, and the number of them; or the index of the first invalid or surplus element, undefined when the
+ * body is no array.
+ */
+export type BooksRead = { readonly json: readonly Uint8Array[]; readonly count: number } | InvalidBooks;
 
 export interface InvalidBooks {
   readonly invalidIndex: number | undefined;
@@ -27,6 +44,11 @@ const NO_ARRAY: InvalidBooks = {
   invalidIndex: undefined,
   detail: 'empty, compressed or not a JSON array',
 };
+
+/** The memory for a response with so many stored books. Only books that other programs have stored may need more. */
+export function bytesOfBooks(count: number): number {
+  return Math.min(count * LONGEST_BOOK_BYTES, UPDATED_BYTES_MAX);
+}
 
 /** Reads the body of `POST /books`: new books, each like {@link readBook}. */
 export function readBooks(body: Uint8Array): Promise<BooksRead> {
@@ -50,6 +72,7 @@ async function readObjects(body: Uint8Array, read: (element: Uint8Array) => obje
   const json: Uint8Array[] = [];
   let objects: string[] = [];
   let bytes = 0;
+  let count = 0;
   const flush = () => {
     if (objects.length > 0) json.push(utf8.encode(`[${objects.join(',')}]`));
     objects = [];
@@ -59,12 +82,13 @@ async function readObjects(body: Uint8Array, read: (element: Uint8Array) => obje
     const object = read(element);
     if (object instanceof Invalid) return object;
     objects.push(JSON.stringify(object));
+    count++;
     bytes += element.length;
     if (bytes >= ARRAY_BYTES) flush();
     return undefined;
   });
   flush();
-  return invalid ?? { json };
+  return invalid ?? { json, count };
 }
 
 /**

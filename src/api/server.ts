@@ -16,6 +16,8 @@ import { type NamedOperation, type Operation, operations } from './description/o
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { ListHandler } from './list-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
+import { Turns } from './turns.ts';
+import type { UnreadLimits } from './unread-response.ts';
 
 /** Makes a server of the API, its documentation and the web console. */
 export function createServer(options: ServerOptions) {
@@ -29,10 +31,11 @@ export function createServer(options: ServerOptions) {
   });
   const bodies = new BodyReader(limits.bodyBytesAtOnce);
   const logins = new BodyReader(limits.loginBytesAtOnce);
-  const unreadBudget = new MemoryBudget(limits.unreadBytesAtOnce);
+  const unread = { budget: new MemoryBudget(limits.unreadBytesAtOnce), waitMs: limits.turnMs };
   const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, logins);
-  const books = new BookHandlers(store, bodies, unreadBudget, limits.turnMs);
-  const lists = new ListHandler(store, unreadBudget);
+  const turns = new Turns(limits.turnMs);
+  const books = new BookHandlers(store, bodies, unread, turns);
+  const lists = new ListHandler(store, unread);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
   const { app } = server;
@@ -48,12 +51,13 @@ export function createServer(options: ServerOptions) {
     app,
     protect,
     bodies,
-    unreadBudget,
+    unread,
+    turns,
     searchMs: limits.searchMs,
     extendList: (additions, handle) => {
       list = { operation: { ...operations.listBooks, ...additions }, handle };
     },
-    readPage: (after, limit) => lists.readPage(after, limit),
+    readPage: (...page) => lists.readPage(...page),
     listBooks: lists.handle,
     onWritten: (written) =>
       app.addHook('onResponse', ({ method }, { statusCode }, done) => {
@@ -89,7 +93,7 @@ export function createServer(options: ServerOptions) {
       connections: server.connections.counts,
       heldBytes: {
         bodies: bodies.budget.bytesHeld + logins.budget.bytesHeld,
-        responses: unreadBudget.bytesHeld,
+        responses: unread.budget.bytesHeld,
       },
       logins: tokenHandlers.logins,
     }),
@@ -104,8 +108,9 @@ export interface Core {
   /** The options of a route that requires a token. */
   readonly protect: { readonly onRequest: TokenHandlers['authenticate'] };
   readonly bodies: BodyReader;
-  /** The memory of responses that clients have not read yet. */
-  readonly unreadBudget: MemoryBudget;
+  readonly unread: UnreadLimits;
+  /** The requests for many books. */
+  readonly turns: Turns;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
   /** Has GET /books responded to by another handler, which calls {@link listBooks} if there is no query. */

@@ -52,9 +52,8 @@ export interface BookStore extends AsyncDisposable {
    * book that exists throughout exactly once.
    *
    * @param after the `last` of the previous page; absent for the first page
-   * @param limit the most books of the page; the store has a default
    */
-  list(after?: number, limit?: number): Promise<BookPage>;
+  list(after?: number, options?: PageOptions): Promise<BookPage>;
 
   /**
    * Changes the given fields of a book; the others keep their stored values, also those of concurrent calls.
@@ -105,6 +104,19 @@ export interface UpdateFault {
  * names, ids and years. It is against the honest accident, an update of many books by id, whose response exhausts the memory.
  */
 export const UPDATED_BYTES_MAX = 17 * 1_024 * 1_024;
+
+/** The length of a page of several books, unless its caller gives another one. */
+export const PAGE_BYTES_MAX = 1_024 * 1_024;
+
+/** How a page is read. */
+export interface PageOptions {
+  /** The most books of the page; the store has a default. */
+  readonly books?: number;
+  /** The most bytes of a page of several books, which ends where the next one does not fit. */
+  readonly bytes?: number;
+  /** Called just before the page is read. What it throws rejects the call, and the page is not read. */
+  readonly begin?: (() => void) | undefined;
+}
 
 /** A page of all books. */
 export interface BookPage {

@@ -15,8 +15,10 @@ export interface BookHistory extends AsyncDisposable {
    *
    * What is read with the last change first has every committed change at once; the changes for followers only those
    * before which no other can still be committed.
+   *
+   * @param begin called just before the page is read; what it throws rejects the call, and the page is not read
    */
-  read(request: ChangeRequest): Promise<ChangePage | CursorFault>;
+  read(request: ChangeRequest, begin?: () => void): Promise<ChangePage | CursorFault>;
 
   /** Stores deleted books again, as they were, under their ids: all of them, or none. @returns them in the order of the deletions */
   restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault>;
@@ -59,7 +61,7 @@ export interface RestoreFault {
 export interface ChangeRequest {
   /** The change after which to read, or before which if the last one is first; absent for the first change. */
   readonly after?: ChangeCursor | undefined;
-  /** The maximum number of changes; fewer are returned if their books have more than 1 MiB of text. */
+  /** The maximum number of changes; fewer are returned if they have more than 1 MiB as JSON. */
   readonly limit: number;
   /**
    * Reads with the last change first: the changes of the book with this id, the changes of all books, or the deletions of books

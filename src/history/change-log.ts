@@ -1,5 +1,6 @@
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
+import { NOTHING_CHANGES } from '../store/batch-queue.ts';
 import { faultOfFollower, type LogPlace } from '../store/log-position.ts';
 import type {
   Change,
@@ -34,11 +35,11 @@ export interface ChangeRow extends Book, ChangeCursor {
   readonly hasGapAfter: boolean | number;
 }
 
-/**
- * A page with more text, in UTF-16 code units, ends. A response must fit into the 32 MiB for what clients have not read, and may have
- * six bytes for a unit: 1,000 changes of books as long as a request may have them are up to 49 MB.
- */
-const PAGE_TEXT_MAX = 1_024 * 1_024;
+/** The length of a page of several changes as JSON, in which a control character has six bytes. */
+export const PAGE_BYTES_MAX = 1_024 * 1_024;
+
+/** What a change has besides the texts of its book. */
+const CHANGE_BYTES = 200;
 
 /**
  * Makes a page of the first rows.
@@ -48,11 +49,11 @@ const PAGE_TEXT_MAX = 1_024 * 1_024;
 export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | undefined): ChangePage {
   const changes: Change[] = [];
   let next = empty;
-  let text = 0;
+  let bytes = 0;
   for (const { position, nonce, isRequested, hasGapAfter, type, at, id, title, author, year } of rows) {
     const book = { id, title, author, year };
-    text += title.length + author.length;
-    if (next !== empty && text > PAGE_TEXT_MAX) break;
+    bytes += CHANGE_BYTES + Buffer.byteLength(JSON.stringify([title, author]));
+    if (next !== empty && bytes > PAGE_BYTES_MAX) break;
     const cursor = { position, nonce };
     next = cursor;
     if (isRequested) changes.push({ cursor, type, at, book, ...(hasGapAfter && { gapAfter: true }) });
@@ -60,17 +61,34 @@ export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | un
   return { changes, next };
 }
 
-/** Performs a batch of requests, equal ones once: all followers wait for the same change. */
-export async function readChangePages(
-  requests: readonly ChangeRequest[],
-  read: (request: ChangeRequest) => Promise<ChangePage | CursorFault>,
-): Promise<(ChangePage | CursorFault)[]> {
-  const results = new Map<string, ChangePage | CursorFault>();
-  for (const request of requests) {
-    const key = JSON.stringify(request);
-    if (!results.has(key)) results.set(key, await read(request));
-  }
-  return requests.map((request) => results.get(JSON.stringify(request)) as ChangePage | CursorFault);
+/** A request in the queue of an engine. */
+export interface ReadCall {
+  readonly request: ChangeRequest;
+  readonly begin: (() => void) | undefined;
+}
+
+/** The options of the queue of reads. A batch has equal requests, as all followers wait for the same change: others have another page. */
+export const READ_BATCHES = {
+  isUndone: NOTHING_CHANGES,
+  begin: ({ begin }: ReadCall) => begin?.(),
+  joining: () => {
+    let first: string | undefined;
+    return ({ request }: ReadCall) => {
+      const key = JSON.stringify(request);
+      first ??= key;
+      return key === first;
+    };
+  },
+  name: 'changes',
+};
+
+/** Runs a batch of equal requests. */
+export async function readOnce<Result>(
+  calls: readonly ReadCall[],
+  read: (request: ChangeRequest) => Promise<Result>,
+): Promise<Result[]> {
+  const page = await read((calls[0] as ReadCall).request);
+  return calls.map(() => page);
 }
 
 /** The error while another process has turned the history off. */

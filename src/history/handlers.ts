@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bookId, CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
+import { bytesOfBooks } from '../api/many-books.ts';
+import type { Core } from '../api/server.ts';
+import type { Turns } from '../api/turns.ts';
+import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
-import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { type ParameterSchema, queryAfter, readParameters } from '../http/query-parameters.ts';
@@ -21,6 +24,7 @@ import type {
   RestoreFault,
 } from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
+import { PAGE_BYTES_MAX } from './change-log.ts';
 import type { Followers } from './followers.ts';
 import { readIds } from './ids.ts';
 import { changesParameters, historyParameters } from './operations.ts';
@@ -45,19 +49,23 @@ const RESTORE_FAULTS: Readonly<Record<RestoreFault['fault'], OutcomeName>> = {
   'too long': 'payloadTooLarge',
 };
 
+/** What the handlers need of the core. */
+type HandlerContext = Pick<Core, 'bodies' | 'unread' | 'turns'>;
+
 /** The handlers of the log of changes. All need a token. */
 export class HistoryHandlers {
   readonly #history: BookHistory;
   readonly #followers: Followers;
   readonly #bodies: BodyReader;
-  readonly #unreadBudget: MemoryBudget;
+  readonly #unread: UnreadLimits;
+  readonly #turns: Turns;
 
-  /** @param unreadBudget the memory of responses that clients have not read yet */
-  constructor(history: BookHistory, followers: Followers, bodies: BodyReader, unreadBudget: MemoryBudget) {
+  constructor(history: BookHistory, followers: Followers, { bodies, unread, turns }: HandlerContext) {
     this.#history = history;
     this.#followers = followers;
     this.#bodies = bodies;
-    this.#unreadBudget = unreadBudget;
+    this.#unread = unread;
+    this.#turns = turns;
   }
 
   /** GET /changes */
@@ -70,14 +78,15 @@ export class HistoryHandlers {
       return this.#listLastFirst(request, reply, 'all', 'changesRetrieved', '/changes');
 
     const after = cursor === NOW ? await this.#history.last() : cursor;
-    let page = await this.#history.read({ after, limit });
+    const response = new UnreadResponse(this.#unread, reply.raw);
+    let page = await this.#history.read({ after, limit }, () => response.expectRoom(PAGE_BYTES_MAX));
     if (typeof page === 'string') return FAULTS[page];
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (page.changes.length === 0 && waitMs > 0) {
       page = (await this.#followers.next({ after: page.next, limit }, waitMs, reply.raw)) ?? page;
       if (typeof page === 'string') return FAULTS[page];
     }
-    return this.#toResult('changesRetrieved', page.changes, reply, linkTo('/changes', target, page.next));
+    return toResult('changesRetrieved', page.changes, response, linkTo('/changes', target, page.next));
   };
 
   /** GET /book/{id}/history */
@@ -96,18 +105,18 @@ export class HistoryHandlers {
     const restore = async (body: Uint8Array): Promise<HttpResult> => {
       const ids = await readIds(body);
       if ('detail' in ids) return invalidElement(ids);
-      // A short body may get a long response, so there must be memory for one.
-      const reservation = new Reservation(this.#unreadBudget, reply.raw);
-      if (!reservation.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
+      const response = new UnreadResponse(this.#unread, reply.raw);
+      response.hold(bytesOfBooks(ids.length));
       const deletions = ids.map((id) => ({ id }));
       const result = await this.#history.restore({ deletions, bytesMax: UPDATED_BYTES_MAX });
       const json = 'fault' in result ? NO_BYTES : utf8.encode(JSON.stringify(result));
-      reservation.resize(json.length);
+      response.hold(json.length);
       if (!('fault' in result)) return { outcome: 'booksRestored', json: [json] };
       const outcome = RESTORE_FAULTS[result.fault];
       return outcome === 'payloadTooLarge' ? { outcome } : { outcome, headers: invalidIndex(result.index) };
     };
-    const result = await this.#bodies.read(request.raw, reply.raw, restore);
+    const perform = (body: Uint8Array) => this.#turns.take(() => restore(body));
+    const result = await this.#bodies.read(request.raw, reply.raw, perform);
     return typeof result === 'string' ? { outcome: result } : result;
   };
 
@@ -150,27 +159,26 @@ export class HistoryHandlers {
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { cursor: after, limit } = query;
     if (after === NOW) return { outcome: 'invalidQuery', detail: NO_CURSOR };
-    const page = await this.#history.read({ of, after, limit });
+    const response = new UnreadResponse(this.#unread, reply.raw);
+    const page = await this.#history.read({ of, after, limit }, () => response.expectRoom(PAGE_BYTES_MAX));
     if (typeof page === 'string') return FAULTS[page];
     const { changes, next } = page;
     if (typeof of === 'number' && !after && !next) return { outcome: 'bookNotFound' };
     const isEnd = next?.position === after?.position;
-    return this.#toResult(outcome, changes, reply, isEnd ? {} : linkTo(path, target, next));
+    return toResult(outcome, changes, response, isEnd ? {} : linkTo(path, target, next));
   }
+}
 
-  /** The response counts among what clients have not read: a guard against strangers and slow clients that never read. */
-  #toResult(
-    outcome: OutcomeName,
-    changes: readonly Change[],
-    { raw }: FastifyReply,
-    headers: Record<string, string>,
-  ): HttpResult {
-    const json = utf8.encode(`[${changes.map(toJson).join(',')}]`);
-    const reservation = new Reservation(this.#unreadBudget, raw);
-    return reservation.tryResize(json.length)
-      ? { outcome, json: [json], headers }
-      : { outcome: 'serviceUnavailable' };
-  }
+/** The response counts among what clients have not read: a guard against clients that never read. */
+function toResult(
+  outcome: OutcomeName,
+  changes: readonly Change[],
+  response: UnreadResponse,
+  headers: Record<string, string>,
+): HttpResult {
+  const json = utf8.encode(`[${changes.map(toJson).join(',')}]`);
+  response.hold(json.length);
+  return { outcome, json: [json], headers };
 }
 
 function toJson({ cursor, type, at, book, gapAfter }: Change): string {

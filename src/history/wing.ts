@@ -45,9 +45,9 @@ export async function openHistory(
 
 /** Adds the routes of the history to a server. @returns its metrics */
 export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
-  const { app, protect, bodies, unreadBudget, onWritten, onDrain } = core;
+  const { app, protect, onWritten, onDrain } = core;
   const followers = new Followers(history);
-  const handlers = new HistoryHandlers(history, followers, bodies, unreadBudget);
+  const handlers = new HistoryHandlers(history, followers, core);
   const { followChanges, listDeletedBooks, readHistory, restoreBook, restoreBooks } = operations;
   app.get('/changes', { ...protect, config: followChanges }, respondWith(handlers.follow));
   app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(handlers.listDeleted));

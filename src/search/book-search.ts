@@ -47,6 +47,8 @@ export interface BookQuery {
   readonly yearTo: number;
   /** The number of matches after the position that a search does not return. */
   readonly skip?: number;
+  /** The most bytes of a page of several books; by default 1 MiB. */
+  readonly bytesMax?: number;
 }
 
 /** A position in the order of a query: after the book with this key and id, whether or not it exists. */

@@ -45,7 +45,7 @@ export class IndexedRun {
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
-    const page = new PageBuilder(limit, after, this.#query.skip);
+    const page = new PageBuilder(limit, after, this.#query);
     const matches = await this.#sortCandidates(page);
     if (!matches) await this.#walk(page);
     else if (page.addAll(matches)) page.end();

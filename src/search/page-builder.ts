@@ -1,11 +1,11 @@
-import type { BookCount, BookPosition, SearchPage } from './book-search.ts';
+import type { BookCount, BookPosition, BookQuery, SearchPage } from './book-search.ts';
 import type { Match } from './snapshot.ts';
 
 /** The most books of a page: the maximum of `limit`, as a page is of one moment, and so of one call. */
 export const SEARCH_BOOKS_MAX = 1_000;
 
-/** The most bytes of text in a page of several books. */
-const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
+/** The length of a page of several books, unless the query gives another one. */
+export const PAGE_BYTES_MAX = 1_024 * 1_024;
 
 /** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;
@@ -23,13 +23,21 @@ export class PageBuilder {
   /** The number of matches that are still to be skipped. */
   skip: number;
   readonly limit: number;
+  readonly #bytesMax: number;
   readonly #startedMs = performance.now();
+  readonly #positions: BookPosition[] = [];
+  /** Of the texts. */
   #bytes = 0;
 
-  constructor(limit: number, after: BookPosition | undefined, skip = 0) {
+  constructor(
+    limit: number,
+    after: BookPosition | undefined,
+    { skip = 0, bytesMax = PAGE_BYTES_MAX }: BookQuery,
+  ) {
     this.limit = Math.min(limit, SEARCH_BOOKS_MAX);
     this.last = after;
     this.skip = skip;
+    this.#bytesMax = bytesMax;
   }
 
   /** The number of matches that the next statement skips. */
@@ -57,18 +65,29 @@ export class PageBuilder {
     this.more = 'no';
   }
 
+  /** Makes the page end earlier, as JSON escapes so much of its texts that it has this length: after as many books as fit, at least one. @returns whether it does */
+  shorten(length: number): boolean {
+    const { ids } = this;
+    if (length <= this.#bytesMax || ids.length <= 1) return false;
+    ids.length = Math.max(1, Math.floor((ids.length * this.#bytesMax) / length));
+    this.last = this.#positions[ids.length - 1];
+    this.more = 'yes';
+    return true;
+  }
+
   #add({ key, id, bytes }: Match): boolean {
     if (this.skip > 0) {
       this.skip--;
       this.last = { key, id };
       return true;
     }
-    const isLong = this.ids.length > 0 && this.#bytes + bytes > PAGE_TEXT_BYTES_MAX;
+    const isLong = this.ids.length > 0 && this.#bytes + bytes > this.#bytesMax;
     if (isLong || this.ids.length >= this.limit) {
       this.more = 'yes';
       return false;
     }
     this.ids.push(id);
+    this.#positions.push({ key, id });
     this.#bytes += bytes;
     this.last = { key, id };
     return true;

@@ -22,7 +22,7 @@ export class ScanRun {
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
-    const page = new PageBuilder(limit, after, this.#query.skip);
+    const page = new PageBuilder(limit, after, this.#query);
     if (this.#query.sort !== 'id') return this.#sort(page, after);
     for (;;) {
       const { matches, last } = await this.#next(this.#query, page.last);

@@ -1,17 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Core } from '../api/server.ts';
-import { Reservation } from '../http/body/memory-budget.ts';
+import { UnreadResponse } from '../api/unread-response.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import { queryAfter } from '../http/query-parameters.ts';
 import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import type { BookSearch, SearchPage } from './book-search.ts';
 import { writeCursor } from './cursor.ts';
+import { PAGE_BYTES_MAX } from './page-builder.ts';
 import { type ListRequest, limitOfPlainPage, readListRequest } from './query.ts';
 import { TimedSearch } from './timed-search.ts';
 
 /** The number of concurrent searches. */
 const SEARCHES_MAX = 500;
+
+/** The length of a page of a response in several pages, of which the memory has two, as of the whole list. */
+const PART_BYTES = 128 * 1_024;
 
 /** GET /books. Without a query, the core responds with all books. */
 export class SearchHandler {
@@ -41,9 +45,7 @@ export class SearchHandler {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<HttpResult> {
-    const { json, last: id } = await this.#core.readPage(after?.id, limit);
-    const reservation = new Reservation(this.#core.unreadBudget, reply.raw);
-    if (!reservation.tryResize(2 * json.length)) return { outcome: 'serviceUnavailable' };
+    const { json, last: id } = await this.#core.readPage(after?.id, limit, reply);
     const page = { outcome: 'booksRetrieved', json: toArray([json]) } as const;
     return id === undefined
       ? page
@@ -55,20 +57,22 @@ export class SearchHandler {
     if (reply.raw.closed || this.count >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
     this.count++;
     reply.raw.once('close', () => this.count--);
-    const search = new TimedSearch(this.#search, list.query, reply, this.#core.searchMs);
-    const reservation = new Reservation(this.#core.unreadBudget, reply.raw);
+    const bytesMax = list.limit === undefined ? PART_BYTES : PAGE_BYTES_MAX;
+    const response = new UnreadResponse(this.#core.unread, reply.raw);
+    response.expectRoom(bytesMax);
+    const query = { ...list.query, bytesMax };
+    const search = new TimedSearch(this.#search, query, reply, this.#core.searchMs);
     const headers = list.isCounted ? await countMatches(search, list) : {};
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);
-    if (!reservation.tryResize(2 * first.json.length)) return { outcome: 'serviceUnavailable' };
     if (list.limit !== undefined || first.more === 'no') {
+      response.hold(first.json.length);
       const json = toArray([first.json]);
       if (first.more === 'no' || !first.last) return { outcome: 'booksRetrieved', json, headers };
       const link = linkTo(request, writeCursor(list.sort, first.last));
       return { outcome: 'booksRetrieved', json, headers: { ...headers, ...link } };
     }
-    const json =
-      request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, reservation));
+    const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, response));
     return { outcome: 'booksRetrieved', json, headers };
   }
 }
@@ -91,10 +95,11 @@ async function countMatches(search: TimedSearch, { query, after, isFrom }: ListR
 async function* allMatches(
   search: TimedSearch,
   first: SearchPage,
-  reservation: Reservation,
+  response: UnreadResponse,
 ): AsyncGenerator<Uint8Array> {
   for (let page = first; ; page = await search.next(Number.MAX_SAFE_INTEGER, page.last)) {
-    reservation.resize(page.json.length);
+    // Only a book that another program has stored is longer than a page.
+    response.hold(Math.max(2 * PART_BYTES, page.json.length));
     yield page.json;
     if (page.more === 'no') return;
     search.restartWait();

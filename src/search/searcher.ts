@@ -7,7 +7,7 @@ import type { Snapshot, Snapshots } from './snapshot.ts';
 import { UnselectivePaths } from './unselective-paths.ts';
 
 /** No books. */
-const NOTHING = { json: new Uint8Array(), count: 0 } as const;
+const NOTHING: Pick<SearchPage, 'json' | 'count'> = { json: new Uint8Array(), count: 0 };
 
 /** Searches by the index, or in a store without one by reading all books. */
 export class Searcher {
@@ -21,9 +21,14 @@ export class Searcher {
   async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
     if (searchesNoWord(query)) return { ...NOTHING, last: undefined, more: 'no', skip: query.skip ?? 0 };
     return this.#run(query, async (run, snapshot) => {
-      const { ids, last, more, skip } = await run.find(limit, after);
-      const rendered = ids.length === 0 ? NOTHING : await snapshot.render(ids);
-      return { ...rendered, last, more, skip };
+      const page = await run.find(limit, after);
+      const { ids } = page;
+      let rendered = NOTHING;
+      if (ids.length > 0) {
+        do rendered = await snapshot.render(ids);
+        while (page.shorten(rendered.json.length));
+      }
+      return { ...rendered, last: page.last, more: page.more, skip: page.skip };
     });
   }
 

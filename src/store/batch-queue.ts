@@ -18,6 +18,10 @@ export interface BatchOptions<Item> {
   readonly endsInTurn?: boolean;
   /** Items with equal keys are never in one batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
+  /** Makes for each batch the function that tells whether the next item joins it. The first one that does not is the first of the next batch. */
+  readonly joining?: () => (item: Item) => boolean;
+  /** Called before an item runs. What it throws rejects the call, and the item does not run. */
+  readonly begin?: (item: Item) => void;
 }
 
 /** `isUndone` of batches that only read. */
@@ -76,7 +80,7 @@ export class BatchQueue<Item, Result> {
     while (this.#queue.length > 0) {
       if (!endsInTurn && this.#loneBatches < LONE_BATCHES_MIN) await this.#gather();
       const batch = this.#takeBatch();
-      await this.#flush(batch);
+      if (batch.length > 0) await this.#flush(batch);
       this.#loneBatches = batch.length > 1 ? 0 : this.#loneBatches + 1;
       if (endsInTurn) await this.#gather();
     }
@@ -94,23 +98,38 @@ export class BatchQueue<Item, Result> {
   }
 
   #takeBatch(): Call<Item, Result>[] {
-    const { batchItemsMax, keyOf } = this.#options;
+    const { batchItemsMax, keyOf, joining } = this.#options;
     const itemsMax = this.#queue[0]?.hasFailed ? 1 : batchItemsMax;
+    const joins = joining?.();
     const keys = new Set<unknown>();
     const batch: Call<Item, Result>[] = [];
     const blocked: Call<Item, Result>[] = [];
+    let taken = 0;
     for (const call of this.#queue) {
       const key = keyOf?.(call.item);
       if (keyOf && keys.has(key)) {
+        taken++;
         blocked.push(call);
         continue;
       }
-      if (batch.length >= itemsMax) break;
+      if (batch.length >= itemsMax || joins?.(call.item) === false) break;
+      taken++;
+      if (!this.#begin(call)) continue;
       if (keyOf) keys.add(key);
       batch.push(call);
     }
-    this.#queue.splice(0, blocked.length + batch.length, ...blocked);
+    this.#queue.splice(0, taken, ...blocked);
     return batch;
+  }
+
+  #begin(call: Call<Item, Result>): boolean {
+    try {
+      this.#options.begin?.(call.item);
+      return true;
+    } catch (error) {
+      call.reject(error);
+      return false;
+    }
   }
 
   async #flush(batch: Call<Item, Result>[]): Promise<void> {

@@ -1,16 +1,45 @@
-import type { BookPage } from '../book/book-store.ts';
+import { type BookPage, PAGE_BYTES_MAX, type PageOptions } from '../book/book-store.ts';
 
 /** The most books in a page of the list, unless its caller gives another number. */
 export const PAGE_BOOKS_MAX = 500;
 
-/** The most books that one statement, or one message to a thread, reads for the pages of a batch, unless one page has more. */
+/** The most books that one statement, or one message to a thread, reads for several pages, and the most pages. */
 const BOOKS_AT_ONCE = 2_000;
+const PAGES_AT_ONCE = 8;
 
-/** A page of up to `limit` books after an id. */
+/** A page of up to `books` books after an id, that ends before it has more than `bytes`. */
 export interface PageRequest {
   readonly after: number;
-  readonly limit: number;
+  readonly books: number;
+  readonly bytes: number;
 }
+
+/** A request in the queue. */
+export type PageCall = PageRequest & Pick<PageOptions, 'begin'>;
+
+export function toPageRequest(
+  after: number,
+  { books = PAGE_BOOKS_MAX, bytes = PAGE_BYTES_MAX }: PageOptions = {},
+): PageRequest {
+  return { after, books, bytes };
+}
+
+/** The options of the queue of pages: as many form a batch as are read at once, and those that equal one of them. */
+export const PAGE_BATCHES = {
+  begin: ({ begin }: PageCall) => begin?.(),
+  joining: () => {
+    const keys = new Set<string>();
+    let books = 0;
+    return (call: PageCall) => {
+      const key = keyOf(call);
+      if (keys.has(key)) return true;
+      books += call.books;
+      if (keys.size > 0 && (books > BOOKS_AT_ONCE || keys.size === PAGES_AT_ONCE)) return false;
+      keys.add(key);
+      return true;
+    };
+  },
+};
 
 /** The result of a statement that reads a page. */
 export interface PageRow {
@@ -29,30 +58,18 @@ export function toPage({ last, more, json }: PageRow): BookPage {
 /**
  * Reads the pages of one batch, equal ones once.
  *
- * @param read reads some pages at once
- * @returns the pages in the order of the requests
+ * @returns the pages in the order of the calls
  */
 export async function readPages(
-  requests: readonly PageRequest[],
+  calls: readonly PageCall[],
   read: (requests: readonly PageRequest[]) => Promise<readonly BookPage[]>,
 ): Promise<BookPage[]> {
-  const keyOf = ({ after, limit }: PageRequest) => `${after} ${limit}`;
-  const remaining = [...new Map(requests.map((request) => [keyOf(request), request])).values()];
-  const pages = new Map<string, BookPage>();
-  while (remaining.length > 0) {
-    const next = takeNext(remaining);
-    for (const [index, page] of (await read(next)).entries())
-      pages.set(keyOf(next[index] as PageRequest), page);
-  }
-  return requests.map((request) => pages.get(keyOf(request)) as BookPage);
+  const requests = new Map(calls.map((call) => [keyOf(call), toPageRequest(call.after, call)]));
+  const pages = await read([...requests.values()]);
+  const numbers = new Map([...requests.keys()].map((key, index) => [key, index]));
+  return calls.map((call) => pages[numbers.get(keyOf(call)) as number] as BookPage);
 }
 
-/** Removes the first requests, at least one, which together have at most {@link BOOKS_AT_ONCE} books. */
-function takeNext(requests: PageRequest[]): PageRequest[] {
-  let books = 0;
-  const end = requests.findIndex(({ limit }, index) => {
-    books += limit;
-    return index > 0 && books > BOOKS_AT_ONCE;
-  });
-  return requests.splice(0, end === -1 ? requests.length : end);
+function keyOf({ after, books, bytes }: PageRequest): string {
+  return `${after} ${books} ${bytes}`;
 }

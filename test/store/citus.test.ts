@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
-import { type BookPage, StoreUnavailable } from '../../src/book/book-store.ts';
+import { type BookPage, PAGE_BYTES_MAX, StoreUnavailable } from '../../src/book/book-store.ts';
 import { runAlone, runTogether } from '../../src/store/postgres/citus/batches.ts';
 import { Citus } from '../../src/store/postgres/citus/citus.ts';
 import { CitusDatabase } from '../../src/store/postgres/citus/citus-database.ts';
@@ -34,9 +34,10 @@ test('Pages of a distributed table have as many books as requested, and tell whe
     [2, 3],
     [7, 5],
   ] as const;
-  const columns = [requests.map(([after]) => after), requests.map(([, limit]) => limit)];
-  const pages = (await distributed.queryBatch<ColumnsRow>(SELECT_PAGE, columns)).map(renderPage);
-  const expected = await Promise.all(requests.map(([after, limit]) => store.list(after, limit)));
+  const columns = [requests.map(([after]) => after), requests.map(([, books]) => books)];
+  const rows = await distributed.queryBatch<ColumnsRow>(SELECT_PAGE, columns);
+  const pages = rows.map((row) => renderPage(row, PAGE_BYTES_MAX));
+  const expected = await Promise.all(requests.map(([after, books]) => store.list(after, { books })));
   assert.deepEqual(pages.map(textOf), expected.map(textOf));
   await distributed.close();
 });

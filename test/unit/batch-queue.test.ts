@@ -67,6 +67,15 @@ async function turns(): Promise<void> {
 const unavailable = new StoreUnavailable('ECONNREFUSED');
 const defect = new Error('a defect');
 
+/** Items join a batch until they have more than four characters together. */
+const joining = () => {
+  let length = 0;
+  return (item: string) => {
+    length += item.length;
+    return length <= 4;
+  };
+};
+
 /** Items of one letter have one key. */
 const keyOf = (item: string) => item[0];
 
@@ -277,6 +286,36 @@ describe('Items with equal keys', () => {
     for (const batch of [0, 1, 2, 3]) await harness.end(batch);
 
     assert.deepEqual(harness.batches, ['x', 'a1 b1', 'a2 c1', 'a3 c2']);
+  });
+});
+
+describe('A batch that not every item joins', () => {
+  test('ends before the first one that does not, which begins the next', async () => {
+    const harness = new Harness({ joining });
+    await harness.call('x');
+    await harness.call('aa', 'bb', 'c', 'ddd', 'e');
+    for (const batch of [0, 1, 2]) await harness.end(batch);
+
+    assert.deepEqual(harness.batches, ['x', 'aa bb', 'c ddd', 'e']);
+  });
+
+  test('leaves out those that are no longer wanted when it begins, and rejects their calls', async () => {
+    const unwanted = new Set<string>();
+    const begin = (item: string) => {
+      if (unwanted.has(item)) throw unavailable;
+    };
+    const harness = new Harness({ begin });
+    await harness.call('a');
+    await harness.call('b', 'c', 'd');
+    unwanted.add('b').add('d');
+    await harness.end(0);
+    await harness.end(1);
+    await harness.call('d');
+
+    assert.deepEqual(harness.batches, ['a', 'c']);
+    const gone = 'the store is unavailable (ECONNREFUSED)';
+    assert.equal(harness.results, `A, ${gone}, C, ${gone}, ${gone}`);
+    await harness.queue.close();
   });
 });
 

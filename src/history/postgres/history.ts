@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
-import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
+import { BatchQueue } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
@@ -29,7 +29,9 @@ import {
   faultOf,
   isForFollowers,
   notRecorded,
-  readChangePages,
+  READ_BATCHES,
+  type ReadCall,
+  readOnce,
   toChangePage,
 } from '../change-log.ts';
 import { Removal } from '../removal.ts';
@@ -104,7 +106,7 @@ const LOCKED = '55P03';
 class PostgresHistory implements BookHistory {
   readonly #pool: ConnectionPool;
   readonly #writes: ConnectionPool;
-  readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
+  readonly #reads: BatchQueue<ReadCall, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
@@ -112,11 +114,8 @@ class PostgresHistory implements BookHistory {
     this.#pool = pool;
     this.#writes = writes;
     const options = { ...BATCH_LIMITS, observer };
-    this.#reads = new BatchQueue((requests) => readChangePages(requests, (request) => this.#read(request)), {
-      ...options,
-      isUndone: NOTHING_CHANGES,
-      name: 'changes',
-    });
+    const read = (request: ChangeRequest) => this.#read(request);
+    this.#reads = new BatchQueue((calls) => readOnce(calls, read), { ...options, ...READ_BATCHES });
     this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone,
@@ -137,8 +136,8 @@ class PostgresHistory implements BookHistory {
     return position === null ? { position: start, nonce: startNonce } : { position, nonce };
   }
 
-  read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
-    return this.#reads.add(request);
+  read(request: ChangeRequest, begin?: () => void): Promise<ChangePage | CursorFault> {
+    return this.#reads.add({ request, begin });
   }
 
   restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {

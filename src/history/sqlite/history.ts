@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
-import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
+import { BatchQueue } from '../../store/batch-queue.ts';
 import type { SqliteConnection } from '../../store/engine.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import type { StoreObserver } from '../../store/observer.ts';
@@ -25,7 +25,7 @@ import type {
   RestoreFault,
   RestoreRequest,
 } from '../book-history.ts';
-import { notRecorded, readChangePages } from '../change-log.ts';
+import { notRecorded, READ_BATCHES, type ReadCall, readOnce } from '../change-log.ts';
 import { Removal } from '../removal.ts';
 import { HAS_OLD, SELECT_BACKLOG } from './change-reader.ts';
 import type { Write, WriteResponse, Written } from './write-thread.ts';
@@ -63,7 +63,7 @@ class SqliteHistory implements BookHistory {
   readonly #reader: LazyThread<ChangeRequest, ChangePage | CursorFault>;
   /** A thread of its own, as reads do not wait for the locks of other programs. */
   readonly #writer: LazyThread<Write, WriteResponse>;
-  readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
+  readonly #reads: BatchQueue<ReadCall, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
@@ -74,11 +74,7 @@ class SqliteHistory implements BookHistory {
     this.#writer = new LazyThread(WRITE_THREAD, path, 'history write thread', observer, loss);
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#reader.send(request);
-    this.#reads = new BatchQueue((requests) => readChangePages(requests, read), {
-      ...options,
-      isUndone: NOTHING_CHANGES,
-      name: 'changes',
-    });
+    this.#reads = new BatchQueue((calls) => readOnce(calls, read), { ...options, ...READ_BATCHES });
     this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone: isUndoneInThread,
@@ -98,9 +94,9 @@ class SqliteHistory implements BookHistory {
     }
   }
 
-  async read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
+  async read(request: ChangeRequest, begin?: () => void): Promise<ChangePage | CursorFault> {
     if (typeof request.of === 'number' || request.of === 'deleted') await this.#indexAll();
-    return this.#reads.add(request);
+    return this.#reads.add({ request, begin });
   }
 
   restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {

@@ -1,6 +1,6 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import { type BookPage, LEFT_OUT, TableRejection } from '../../book/book-store.ts';
+import { type BookPage, LEFT_OUT, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
@@ -63,7 +63,7 @@ class PostgresArchive implements BookArchive {
     try {
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const page: BookPage = renderPage(await this.#readPage(after));
+        const page: BookPage = renderPage(await this.#readPage(after), PAGE_BYTES_MAX);
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }
@@ -133,7 +133,7 @@ class PostgresArchive implements BookArchive {
 
   async #readPage(after: number): Promise<ColumnsRow> {
     if (this.#citusPages) return this.#citusPages.read(after, LONG_PAGE_BOOKS);
-    const [row] = await this.#query<ColumnsRow>(sql.SELECT_PAGE.one, [after, PAGE_BOOKS_MAX]);
+    const [row] = await this.#query<ColumnsRow>(sql.SELECT_PAGE.one, [after, PAGE_BOOKS_MAX, PAGE_BYTES_MAX]);
     return row as ColumnsRow;
   }
 

@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import type { BookPage, UpdateFault } from '../../book/book-store.ts';
+import type { BookPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
 import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type Run } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { PAGE_BOOKS_MAX, type PageRequest, readPages } from '../page.ts';
+import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
 import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import {
   deleteBooks,
@@ -58,7 +58,7 @@ class PostgresBookStore implements OpenStore {
   /** They share a connection, and so a queue. */
   readonly #many: BatchQueue<() => Promise<ManyResult>, ManyResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<PageRequest, BookPage>;
+  readonly #lists: BatchQueue<PageCall, BookPage>;
   readonly #updates: BatchQueue<Update, Book | undefined>;
   readonly #deletes: BatchQueue<number, boolean>;
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
@@ -102,7 +102,10 @@ class PostgresBookStore implements OpenStore {
       isUndone: NOTHING_CHANGES,
     });
     const read = (requests: readonly PageRequest[]) => this.#selectPages(requests);
-    this.#lists = queueOf('list', (requests) => readPages(requests, read), { isUndone: NOTHING_CHANGES });
+    this.#lists = queueOf('list', (calls) => readPages(calls, read), {
+      ...PAGE_BATCHES,
+      isUndone: NOTHING_CHANGES,
+    });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
     });
@@ -136,8 +139,8 @@ class PostgresBookStore implements OpenStore {
     return this.#finds.add(id);
   }
 
-  list(after = -ID_MAX - 1, limit = PAGE_BOOKS_MAX): Promise<BookPage> {
-    return this.#lists.add({ after, limit });
+  list(after = -ID_MAX - 1, options: PageOptions = {}): Promise<BookPage> {
+    return this.#lists.add({ ...toPageRequest(after, options), begin: options.begin });
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
@@ -170,7 +173,12 @@ class PostgresBookStore implements OpenStore {
   }
 
   async #selectPages(requests: readonly PageRequest[]): Promise<BookPage[]> {
-    const columns = [requests.map(({ after }) => after), requests.map(({ limit }) => limit)];
-    return (await this.#database.queryBatch<ColumnsRow>(SELECT_PAGE, columns)).map(renderPage);
+    const columns = [
+      requests.map(({ after }) => after),
+      requests.map(({ books }) => books),
+      requests.map(({ bytes }) => bytes),
+    ];
+    const rows = await this.#database.queryBatch<ColumnsRow>(SELECT_PAGE, columns);
+    return rows.map((row, index) => renderPage(row, (requests[index] as PageRequest).bytes));
   }
 }

@@ -14,16 +14,38 @@ export interface ColumnsRow {
 
 export type Query = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
-export function renderPage(row: ColumnsRow): BookPage {
-  const { more, last, ids, titles, authors, years } = row;
+/** Makes the page of a row: of its first books, if JSON escapes so much of their texts that they have more bytes. */
+export function renderPage(row: ColumnsRow, bytes: number): BookPage {
+  const { titles, authors, years } = row;
+  const ids = row.ids ?? [];
   // The results of a list reference each other until a full garbage collection: 50 MB if they keep their texts.
   Object.assign(row, { titles: null, authors: null });
-  const books = ids?.map((id, index) => ({
+  const books = ids.map((id, index) => ({
     id,
     title: titles?.[index],
     author: authors?.[index],
     year: years?.[index],
   }));
-  const json = books ? Buffer.from(JSON.stringify(books)).subarray(1, -1) : null;
-  return toPage({ last, more, json });
+  const json = toJson(books);
+  if (json.length <= bytes) return toPage({ ...row, json: books.length > 0 ? json : null });
+  const first = books.slice(0, countFitting(books, bytes));
+  return toPage({
+    last: first.at(-1)?.id ?? null,
+    more: row.more || first.length < books.length,
+    json: toJson(first),
+  });
+}
+
+function toJson(books: readonly object[]): Uint8Array {
+  return Buffer.from(JSON.stringify(books)).subarray(1, -1);
+}
+
+/** The number of books whose JSON has so many bytes, at least one. */
+function countFitting(books: readonly object[], bytes: number): number {
+  let length = -1;
+  const end = books.findIndex((book, index) => {
+    length += toJson([book]).length + 1;
+    return index > 0 && length > bytes;
+  });
+  return end === -1 ? books.length : end;
 }

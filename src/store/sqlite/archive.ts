@@ -4,7 +4,7 @@ import type { Book, BookFields } from '../../book/book.ts';
 import { type BookPage, LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { StoreNotReady } from '../errors.ts';
-import { PAGE_BOOKS_MAX, type PageRequest } from '../page.ts';
+import { type PageRequest, toPageRequest } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import {
@@ -77,7 +77,7 @@ class SqliteArchive implements BookArchive {
       await whileBusy(() => this.#database.exec('begin'));
       let after: number | undefined = -Number.MAX_VALUE;
       while (after !== undefined) {
-        const page = this.#readPage({ after, limit: PAGE_BOOKS_MAX });
+        const page = this.#readPage(toPageRequest(after));
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }

@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import type { BookPage, UpdateFault } from '../../book/book-store.ts';
+import type { BookPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, SqliteConnection, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { PAGE_BOOKS_MAX, type PageRequest, readPages } from '../page.ts';
+import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
@@ -40,7 +40,7 @@ class SqliteBookStore implements OpenStore {
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<PageRequest, BookPage>;
+  readonly #lists: BatchQueue<PageCall, BookPage>;
 
   constructor(
     connection: SqliteConnection,
@@ -64,7 +64,11 @@ class SqliteBookStore implements OpenStore {
       endsInTurn: true,
     });
     const read = (requests: readonly PageRequest[]) => this.#reader.send(requests);
-    this.#lists = new BatchQueue((requests) => readPages(requests, read), { ...options, name: 'list' });
+    this.#lists = new BatchQueue((calls) => readPages(calls, read), {
+      ...options,
+      ...PAGE_BATCHES,
+      name: 'list',
+    });
   }
 
   create(fields: BookFields): Promise<Book> {
@@ -87,8 +91,8 @@ class SqliteBookStore implements OpenStore {
     return this.#finds.add(id);
   }
 
-  list(after = -Number.MAX_VALUE, limit = PAGE_BOOKS_MAX): Promise<BookPage> {
-    return this.#lists.add({ after, limit });
+  list(after = -Number.MAX_VALUE, options: PageOptions = {}): Promise<BookPage> {
+    return this.#lists.add({ ...toPageRequest(after, options), begin: options.begin });
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {

@@ -57,6 +57,11 @@ function isTableMissing(error: unknown): boolean {
   return resultCode(error) === 1 && (error as Error).message.startsWith('no such table: ');
 }
 
+/** SQLITE_TOOBIG: a text or a row is longer than the limit of the connection. */
+export function isTooLong(error: unknown): boolean {
+  return resultCode(error) === 18;
+}
+
 /** The extended result code of a violated constraint (sqlite.org/rescode.html); undefined for any other error. */
 export function constraintCode(error: unknown): number | undefined {
   return resultCode(error) === 19 ? (error as { errcode: number }).errcode : undefined;

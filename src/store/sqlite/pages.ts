@@ -2,14 +2,56 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { BookPage } from '../../book/book-store.ts';
 import { type PageRequest, type PageRow, toPage } from '../page.ts';
 import { toUtf8 } from './book-statement.ts';
+import { isTooLong } from './errors.ts';
 import { hasOwnTable } from './schema.ts';
-import { SELECT_OWN_PAGE, SELECT_PAGE } from './sql.ts';
+import { OWN_PAGE, PAGE } from './sql.ts';
+
+const COMMA = Buffer.from(',');
 
 /** A function that reads pages on a connection. */
 export function preparePages(database: DatabaseSync): (request: PageRequest) => BookPage {
-  const select = database.prepare(hasOwnTable(database) ? SELECT_OWN_PAGE : SELECT_PAGE);
-  return ({ after, limit }) => {
-    const row = select.get({ after, limit }) as unknown as PageRow;
+  const statements = hasOwnTable(database) ? OWN_PAGE : PAGE;
+  const select = database.prepare(statements.whole);
+  const selectBooks = database.prepare(statements.books);
+  selectBooks.setReturnArrays(true);
+  const { length: lengthMax } = database.limits;
+
+  /** A whole page in one row, unless it has more bytes: then SQLite stops. */
+  const readWhole = ({ after, books, bytes }: PageRequest): PageRow | undefined => {
+    database.limits.length = bytes;
+    try {
+      return select.get({ after, limit: books }) as unknown as PageRow;
+    } catch (error) {
+      if (isTooLong(error)) return undefined;
+      throw error;
+    } finally {
+      database.limits.length = lengthMax;
+    }
+  };
+
+  /** Reads books, each in a row, which takes longer, until the next one does not fit. */
+  const readUntilFull = ({ after, books, bytes }: PageRequest): PageRow => {
+    const parts: Uint8Array[] = [];
+    let length = -COMMA.length;
+    let last: number | null = null;
+    for (const row of selectBooks.iterate({ after, limit: books + 1 })) {
+      const [id, json] = row as unknown as [number, Uint8Array];
+      length += COMMA.length + json.length;
+      const isFull = parts.length > 0 && length > bytes;
+      if (isFull || parts.length === books) return { last, more: true, json: join(parts) };
+      parts.push(json);
+      last = id;
+    }
+    return { last, more: false, json: join(parts) };
+  };
+
+  return (request) => {
+    const row = readWhole(request) ?? readUntilFull(request);
     return toPage({ ...row, json: row.json && toUtf8(row.json) });
   };
+}
+
+/** @returns memory of its own, so that it can be transferred */
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts.flatMap((json) => [COMMA, json]).slice(1)));
 }

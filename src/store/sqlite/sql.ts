@@ -57,23 +57,25 @@ export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 /** The same as JSON in UTF-8, outside the memory for texts. */
 export const RENDER = `select cast(${RENDERED} as blob) as json from (${SELECT})`;
 
-const pageOf = (title: string, author: string, year: string, condition: string) => `
-  select last, json, exists (select 1 from books where id > last and ${condition}) as more
-  from (
-    select max(id) as last, cast(group_concat(json, ',') as blob) as json
-    from (
-      select id, json_object(
-        'id', id, 'title', ${title}, 'author', ${author}, 'year', ${year}
-      ) as json
-      -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
-      from books where id > :after and ${condition} order by id limit 0 + :limit
-    )
-  )
-`;
+/** The statements of a page: with all its books in a row, and with each in a row. */
+const pageOf = (title: string, author: string, year: string, condition: string) => {
+  // SQLite prepares a statement anew for each value of a bare parameter as the limit.
+  const next = `from books where id > :after and ${condition} order by id limit 0 + :limit`;
+  const json = `json_object('id', id, 'title', ${title}, 'author', ${author}, 'year', ${year})`;
+  return {
+    whole: `
+      select last, json, exists (select 1 from books where id > last and ${condition}) as more
+      from (
+        select max(id) as last, cast(group_concat(json, ',') as blob) as json from (select id, ${json} as json ${next})
+      )
+    `,
+    books: `select id, cast(${json} as blob) as json ${next}`,
+  };
+};
 /** A page of a table that another program has created. */
-export const SELECT_PAGE = pageOf(textOf('title'), textOf('author'), exact('year'), HAS_EXACT_ID);
+export const PAGE = pageOf(textOf('title'), textOf('author'), exact('year'), HAS_EXACT_ID);
 /** The constraints of the service's own table keep its rows valid: a list takes a fifth less of the time. */
-export const SELECT_OWN_PAGE = pageOf('title', 'author', 'year', 'true');
+export const OWN_PAGE = pageOf('title', 'author', 'year', 'true');
 
 export const UPDATE = `
   update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year)

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import { StoreUnavailable } from '../book/book-store.ts';
+import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
+
+/** What the responses may use that clients have not read yet. */
+export interface UnreadLimits {
+  readonly budget: MemoryBudget;
+  /** The longest wait of a response for the reading of others. */
+  readonly waitMs: number;
+}
+
+/** A response that its client has not read yet. */
+export class UnreadResponse {
+  readonly #limits: UnreadLimits;
+  readonly #response: ServerResponse;
+  readonly #reservation: Reservation;
+  readonly #startedMs = performance.now();
+
+  constructor(limits: UnreadLimits, response: ServerResponse) {
+    this.#limits = limits;
+    this.#response = response;
+    this.#reservation = new Reservation(limits.budget, response);
+  }
+
+  /** Called just before a part of the response is read. @throws StoreUnavailable when the client has disconnected */
+  expectClient(): void {
+    if (this.#response.closed) throw new StoreUnavailable('the client has disconnected');
+  }
+
+  /**
+   * Called just before the first part is read. Only a few pages are read at a time, so this is enough for all that wait for them: each
+   * holds its own part when it has it.
+   *
+   * @throws StoreUnavailable when the client has disconnected or waited too long, or others leave no memory for so many bytes
+   */
+  expectRoom(bytes: number): void {
+    this.expectClient();
+    const { budget, waitMs } = this.#limits;
+    if (performance.now() - this.#startedMs > waitMs)
+      throw new StoreUnavailable('others are read for too long');
+    if (budget.bytesHeld + bytes > budget.bytesMax) throw exhausted();
+  }
+
+  /** Counts so many bytes until the response is sent. @throws StoreUnavailable when others leave no memory for them */
+  hold(bytes: number): void {
+    if (!this.#reservation.tryResize(bytes)) throw exhausted();
+  }
+}
+
+function exhausted(): StoreUnavailable {
+  return new StoreUnavailable('clients have not read too much');
+}
