@@ -65,7 +65,11 @@ export class PageBuilder {
     this.more = 'no';
   }
 
-  /** Makes the page end earlier, as JSON escapes so much of its texts that it has this length: after as many books as fit, at least one. @returns whether it does */
+  /**
+   * Makes the page end earlier if its JSON, which escapes some characters, is longer than it may be.
+   *
+   * @returns whether it has fewer books now
+   */
   shorten(length: number): boolean {
     const { ids } = this;
     if (length <= this.#bytesMax || ids.length <= 1) return false;

@@ -72,8 +72,10 @@ export class SearchHandler {
       const link = linkTo(request, writeCursor(list.sort, first.last));
       return { outcome: 'booksRetrieved', json, headers: { ...headers, ...link } };
     }
-    const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, response));
-    return { outcome: 'booksRetrieved', json, headers };
+    if (request.method === 'HEAD') return { outcome: 'booksRetrieved', json: noContent(), headers };
+    // While there are no headers yet, so that too little memory is a 503.
+    response.hold(Math.max(2 * PART_BYTES, first.json.length));
+    return { outcome: 'booksRetrieved', json: streamArray(allMatches(search, first, response)), headers };
   }
 }
 

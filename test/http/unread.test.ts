@@ -117,6 +117,13 @@ for (const engine of engines) {
         const held = await heldBytes(service);
         assert.ok(held <= unreadBytesAtOnce, `${held} bytes`);
       }
+      // One that would need more than is left is not begun.
+      for (let count = 0; count < 20; count++) {
+        const connection = stack.use(await Connection.open(service));
+        await connection.send(request('GET /books?sort=year', [service.authorization]));
+        await connection.beginning();
+      }
+      assert.equal((await service.fetch('GET', '/books?sort=year')).status, 503);
     });
   });
 }
