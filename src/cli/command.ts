@@ -16,13 +16,17 @@ interface Option {
   readonly description: string;
   /** The name of its value in the help; absent for a flag. */
   readonly value?: string;
+  /** Whether it may be given several times. */
+  readonly isRepeatable?: true;
 }
 
 export interface ParsedArguments<C extends Command = Command> {
   readonly file: C extends { readonly file: 'required' } ? string : string | undefined;
   readonly options: {
     readonly [Name in keyof C['options']]?: C['options'][Name] extends { readonly value: string }
-      ? string
+      ? C['options'][Name] extends { readonly isRepeatable: true }
+        ? readonly string[]
+        : string
       : boolean;
   };
 }
@@ -56,8 +60,8 @@ export function parseArguments<C extends Command>(
   args: readonly string[],
 ): ParsedArguments<C> | undefined {
   const config: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
-  for (const [option, { value }] of Object.entries(options)) {
-    config[option] = { type: value === undefined ? 'boolean' : 'string' };
+  for (const [option, { value, isRepeatable = false }] of Object.entries(options)) {
+    config[option] = { type: value === undefined ? 'boolean' : 'string', multiple: isRepeatable };
   }
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: config, allowPositionals: true });

@@ -34,12 +34,15 @@ export const COMMANDS = {
     options: {
       format: {
         value: 'FORMAT',
-        description: 'csv, json or ndjson; by default the one of the extension of FILE, and csv for -',
+        description: 'csv, json or ndjson; by default by the extension of FILE, or by its content',
       },
       map: {
         value: 'MAP',
+        isRepeatable: true,
         description: 'the column of each field: title=original_title,author=authors; year= omits a field',
       },
+      'no-header': { description: 'the first line of CSV is a book; the columns are #1, #2 and so on' },
+      'year-unknown': { value: '0', description: 'stores a row whose year cannot be read, with the year 0' },
       'dry-run': { description: 'prints the columns, the first books, bad rows and counts; stores nothing' },
       'keep-ids': { description: 'reads the column id and keeps the ids of the books' },
       'skip-existing': {
@@ -49,10 +52,10 @@ export const COMMANDS = {
       json: JSON_OUTPUT,
     },
     details: `The first line of CSV has the names of the columns; the delimiter is a comma, semicolon, tab or |. JSON is an array of
-objects, NDJSON an object in each line. A field that --map does not name gets a column by its name, for instance those
-of Goodreads, LibraryThing and Calibre. If a field has no column, nothing is stored, unless --map omits it (year=).
-In JSON, the members of the first 1,000 objects are the columns; year=year reads a member that only comes later.
-Fields are read as in a request; a year in CSV may be empty, or a date. Text is UTF-8, or UTF-16 with a byte-order mark.
+objects, also inside an object; NDJSON an object in each line. A field that --map does not name gets a column by its
+name, for instance those of Goodreads, LibraryThing and Calibre. If a field has no column, nothing is stored, unless
+--map omits it (year=). In JSON, the members of the first 1,000 objects are the columns; year=year reads a member that
+only comes later. A year may be empty, or a date. Text is UTF-8, UTF-16, or else Windows-1252.
 
 Bad rows are reported by line number, and the others are stored; the exit code is then 1. Books are stored in batches,
 each durable once it is stored: after an interruption, the same command with --skip-existing stores the rest. No book is

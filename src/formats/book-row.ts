@@ -1,27 +1,52 @@
-import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK, findLongText } from '../book/book.ts';
-import { InvalidJson, isText, readJsonObject, toAsciiLowerCase } from '../json/json-object.ts';
+import { type BookFields, EMPTY_BOOK, findLongText } from '../book/book.ts';
+import { isObject, isText } from '../json/json-object.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
 import { unescapeFormula } from './rendering.ts';
-import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';
-import { readInteger, readYear } from './year.ts';
+import type { Field, RawRow, RowError, RowPosition } from './row.ts';
+import { readInteger, readYear, yearOfNumber } from './year.ts';
 
 export type ImportedBook = BookFields & { readonly id?: number };
 
 export type BookRow = RowPosition &
-  ({ readonly book: ImportedBook } | { readonly error: RowError; readonly row: RawRow });
+  (
+    | { readonly book: ImportedBook; readonly isYearUnread?: true }
+    | { readonly error: RowError; readonly row: RawRow }
+  );
 
-const FIELD_TYPES = { ...BOOK_FIELD_TYPES, id: 'integer' } as const;
+export interface BookReading {
+  /** Whether a row whose year cannot be read is a book of the year 0, with `isYearUnread`. By default it is an error. */
+  readonly acceptsUnreadYears?: boolean;
+}
 
-/** Creates a reader of rows. JSON is read like the body of a request; for the year in a cell of CSV see {@link readYear}. */
-export function bookReader(columns: readonly string[], mapping: Mapping): (row: RawRow) => BookRow {
-  const readCells = cellsReader(columns, mapping);
-  const readJson = jsonReader(mapping);
+/**
+ * Creates a reader of rows; for years see {@link readYear}. Where ids are read, the file is a copy of a store, and a whole number in
+ * it is a year even if no book can have it.
+ */
+export function bookReader(
+  columns: readonly string[],
+  mapping: Mapping,
+  { acceptsUnreadYears = false }: BookReading = {},
+): (row: RawRow) => BookRow {
+  const read = rowReader(columns, mapping);
+  const readWithoutYear = acceptsUnreadYears
+    ? rowReader(columns, { ...mapping, year: undefined })
+    : undefined;
   return (row) => {
     const { line, element } = row;
-    const result = 'cells' in row ? readCells(row.cells) : 'json' in row ? readJson(row.json) : row.error;
     const position = element === undefined ? { line } : { line, element };
-    return 'kind' in result ? { ...position, error: result, row } : { ...position, book: result };
+    const result = read(row);
+    if (!('kind' in result)) return { ...position, book: result };
+    const other = result.kind === 'year' ? readWithoutYear?.(row) : undefined;
+    if (other && !('kind' in other)) return { ...position, book: other, isYearUnread: true };
+    return { ...position, error: result, row };
   };
+}
+
+function rowReader(columns: readonly string[], mapping: Mapping): (row: RawRow) => ImportedBook | RowError {
+  const readCells = cellsReader(columns, mapping);
+  const readJson = jsonReader(columns, mapping);
+  return (row) => ('cells' in row ? readCells(row.cells) : 'json' in row ? readJson(row.json) : row.error);
 }
 
 function cellsReader(columns: readonly string[], mapping: Mapping) {
@@ -32,16 +57,19 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
   const otherYearAt = columns.indexOf(otherYearColumn(columns, mapping) ?? '');
   const idAt = indexOf('id');
   const expected = columns.length;
+  const lastUsedAt = Math.max(titleAt, authorAt, yearAt, otherYearAt, idAt);
+  const isCopy = mapping.id !== undefined;
 
   return (cells: readonly string[]): ImportedBook | RowError => {
     const found = cells.length;
-    // Further cells may be empty.
-    const isShaped = found === expected || (found > expected && cells.slice(expected).join('') === '');
+    // Further cells may be empty, and Excel omits empty ones at the end.
+    const isShaped =
+      found === expected || (found > expected ? cells.slice(expected).join('') === '' : found > lastUsedAt);
     if (!isShaped) return { kind: 'cell-count', found, expected };
     const title = unescapeFormula(cells[titleAt] ?? EMPTY_BOOK.title);
     const author = unescapeFormula(cells[authorAt] ?? EMPTY_BOOK.author);
     const yearText = cells[yearAt] || cells[otherYearAt] || '';
-    const year = readYear(yearText);
+    const year = (isCopy ? readInteger(yearText) : undefined) ?? readYear(yearText);
     if (!isText(title)) return { kind: 'text', field: 'title' };
     if (!isText(author)) return { kind: 'text', field: 'author' };
     if (year === undefined) return { kind: 'year', value: displayText(yearText) };
@@ -50,27 +78,95 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
   };
 }
 
-function jsonReader(mapping: Mapping) {
-  const names: Partial<Record<Field | 'id', string>> = {};
-  const spec: Record<string, 'text' | 'integer'> = {};
-  for (const field of [...FIELDS, 'id' as const]) {
-    const name = mapping[field] === undefined ? undefined : toAsciiLowerCase(mapping[field]);
-    if (name === undefined) continue;
-    names[field] = name;
-    spec[name] = FIELD_TYPES[field];
-  }
-
+function jsonReader(columns: readonly string[], mapping: Mapping) {
+  const otherYear = otherYearColumn(columns, mapping);
+  const isCopy = mapping.id !== undefined;
   return (json: Uint8Array): ImportedBook | RowError => {
-    const values = readJsonObject(json, spec);
-    if (values instanceof InvalidJson) return errorOf(values, names);
-    const memberOf = (field: Field | 'id') => values[names[field] ?? ''];
-    const title = (memberOf('title') ?? EMPTY_BOOK.title) as string;
-    const author = (memberOf('author') ?? EMPTY_BOOK.author) as string;
-    // Adding 0 makes -0 0.
-    const year = ((memberOf('year') ?? EMPTY_BOOK.year) as number) + 0;
-    const id = names.id === undefined ? undefined : ((memberOf('id') ?? Number.NaN) as number);
-    return toBook({ title, author, year }, memberOf('year') !== undefined, id, memberOf('id'));
+    const parsed = parseJson(json);
+    if (typeof parsed === 'string') return { kind: parsed };
+    const object = parsed.value;
+    if (!isObject(object)) return { kind: 'not-object' };
+    const title = textOfJson(memberOf(object, mapping.title));
+    const author = textOfJson(memberOf(object, mapping.author));
+    let yearValue = memberOf(object, mapping.year);
+    if (isAbsent(yearValue)) yearValue = memberOf(object, otherYear);
+    const year =
+      isCopy && Number.isSafeInteger(yearValue) ? (yearValue as number) + 0 : yearOfJson(yearValue);
+    if (title === undefined) return { kind: 'text', field: 'title' };
+    if (author === undefined) return { kind: 'text', field: 'author' };
+    if (year === undefined) return { kind: 'year', value: displayText(yearValue) };
+    const idValue = memberOf(object, mapping.id);
+    const id =
+      mapping.id === undefined ? undefined : Number.isSafeInteger(idValue) ? (idValue as number) : Number.NaN;
+    return toBook({ title, author, year }, !isAbsent(yearValue), id, idValue);
   };
+}
+
+/** The member of this name; else the last one that differs in case; else the member of the object in it, as `work.title`. */
+function memberOf(object: Readonly<Record<string, unknown>>, name: string | undefined): unknown {
+  if (name === undefined) return undefined;
+  if (Object.hasOwn(object, name)) return object[name];
+  const lower = name.toLowerCase();
+  const other = Object.keys(object).findLast((key) => key.toLowerCase() === lower);
+  if (other !== undefined) return object[other];
+  const point = name.indexOf('.');
+  const outer = point < 0 ? undefined : memberOf(object, name.slice(0, point));
+  return isObject(outer) ? memberOf(outer, name.slice(point + 1)) : undefined;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+/** A text, a whole number, or the names of persons, joined by semicolons as names may have commas; undefined for anything else. */
+function textOfJson(value: unknown): string | undefined {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return isText(value) ? value : undefined;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  if (Array.isArray(value)) {
+    const texts = value.map(textOfJson);
+    return texts.includes(undefined) ? undefined : texts.filter((text) => text !== '').join('; ');
+  }
+  return isObject(value) ? nameOfPerson(value) : undefined;
+}
+
+/** In Open Library, LibraryThing, CSL JSON and Zotero, and where an object has one with the name. */
+const WHOLE_NAMES = [
+  'name',
+  'fl',
+  'lf',
+  'literal',
+  'full_name',
+  'fullName',
+  'display_name',
+  'displayName',
+  'author',
+  'person',
+];
+const GIVEN_NAMES = ['given', 'firstName', 'first_name', 'firstname', 'first'];
+const FAMILY_NAMES = ['family', 'lastName', 'last_name', 'lastname', 'last'];
+
+function nameOfPerson(person: Readonly<Record<string, unknown>>): string | undefined {
+  const whole = WHOLE_NAMES.find((name) => !isAbsent(person[name]));
+  if (whole !== undefined) return textOfJson(person[whole]);
+  const parts = [GIVEN_NAMES, FAMILY_NAMES]
+    .map((names) => person[names.find((name) => !isAbsent(person[name])) ?? ''])
+    .filter((part) => typeof part === 'string');
+  return parts.length > 0 && parts.every(isText) ? parts.join(' ') : undefined;
+}
+
+/** A number, a text (see {@link readYear}), one of these in an array, or a date of CSL JSON; 0 if there is none. */
+function yearOfJson(value: unknown): number | undefined {
+  if (value === undefined || value === null) return 0;
+  if (typeof value === 'string') return readYear(value);
+  // Adding 0 makes -0 0.
+  if (Number.isSafeInteger(value)) return yearOfNumber((value as number) + 0);
+  if (Array.isArray(value)) return value.length > 1 ? undefined : yearOfJson(value[0]);
+  if (!isObject(value)) return undefined;
+  const { 'date-parts': parts, raw, literal } = value;
+  const [first] = Array.isArray(parts) ? parts : [];
+  const date: unknown = Array.isArray(first) ? first[0] : (raw ?? literal);
+  return date === undefined ? undefined : yearOfJson(date);
 }
 
 /** @param id undefined when ids are not read, NaN when `idValue` is none */
@@ -85,14 +181,6 @@ function toBook(
   const isEmpty = book.title === '' && book.author === '' && !hasYear;
   if (id === undefined) return isEmpty ? { kind: 'empty' } : book;
   return id >= 1 ? { id, ...book } : { kind: 'id', value: displayText(idValue) };
-}
-
-function errorOf({ reason }: InvalidJson, names: Partial<Record<Field | 'id', string>>): RowError {
-  if (typeof reason === 'string') return { kind: reason };
-  const field = FIELDS.find((known) => names[known] === reason.name) ?? 'id';
-  return field === 'title' || field === 'author'
-    ? { kind: 'text', field }
-    : { kind: field, value: displayText(reason.value) };
 }
 
 /** A value for display: a text unchanged, another value as JSON, both truncated. */

@@ -1,36 +1,115 @@
-import { concat } from './row.ts';
+import { concat } from './chunks.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** The length of the longest byte-order mark. */
-const BOM_BYTES = 3;
+/** The bytes at the beginning that are inspected for UTF-16, and for the kind of the file. */
+export const INSPECTED_BYTES = 4_096;
 
-export function encodingOfBom([first, second, third]: Uint8Array): Encoding | undefined {
+/** The bytes from the first letter that is not ASCII on, which decide between UTF-8 and Windows-1252. */
+const DECIDING_BYTES = 64 * 1_024;
+
+/** How many times as many zeros one half of UTF-16 has than the other. */
+const ZEROS_RATIO = 10;
+
+function encodingOfBom([first, second, third]: Uint8Array): Encoding | undefined {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined;
 }
 
-/** Converts a file to UTF-8 and removes its byte-order mark; without one it is in `encoding`. UTF-8 is not validated. */
+/**
+ * Detects UTF-16: by its byte-order mark, or by zeros in one half of the bytes, those of characters before U+0100, of which
+ * most texts have many, at least as delimiters and line ends.
+ *
+ * @param start the first {@link INSPECTED_BYTES} of a file, or all of it
+ */
+export function utf16Of(start: Uint8Array): Encoding | undefined {
+  const marked = encodingOfBom(start);
+  if (marked !== undefined) return marked === 'utf-8' ? undefined : marked;
+  const zeros = [0, 0];
+  for (const [index, byte] of start.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  if (start.length % 2 === 1) return undefined;
+  const least = start.length / 20;
+  // A few other characters have a zero in the other half, such as U+2000 and the second half of 😀.
+  if (odd > least && odd >= even * ZEROS_RATIO) return 'utf-16le';
+  return even > least && even >= odd * ZEROS_RATIO ? 'utf-16be' : undefined;
+}
+
+/**
+ * Converts a text file to UTF-8 and removes its byte-order mark. The text is UTF-16 according to {@link utf16Of}, or else UTF-8;
+ * or Windows-1252, in which spreadsheet programs save CSV in western Europe and America, if the first letters that are not
+ * ASCII are UTF-8 less often than not. UTF-8 is not validated.
+ *
+ * @param onEncoding is called when the encoding has been found; never for plain ASCII
+ */
 export async function* toUtf8(
   chunks: AsyncIterable<Uint8Array>,
-  encoding: Encoding = 'utf-8',
+  onEncoding: (encoding: Encoding) => void = () => {},
 ): AsyncGenerator<Uint8Array> {
-  let start: Uint8Array | undefined = new Uint8Array();
-  let decoder: TextDecoder | undefined;
   const encoder = new TextEncoder();
-  const convert = (chunk: Uint8Array, isLast: boolean) => {
-    let bytes = chunk;
-    if (start) {
-      bytes = concat(start, chunk);
-      start = bytes.length < BOM_BYTES && !isLast ? bytes : undefined;
-      if (start) return new Uint8Array();
-      const marked = encodingOfBom(bytes);
-      if (marked === 'utf-8') bytes = bytes.subarray(BOM_BYTES);
-      else if ((marked ?? encoding) !== 'utf-8') decoder = new TextDecoder(marked ?? encoding);
+  let pending: Uint8Array = new Uint8Array();
+  let phase: 'start' | 'ascii' | 'deciding' | 'found' = 'start';
+  let decoder: TextDecoder | undefined;
+  const found = (encoding: Encoding) => {
+    phase = 'found';
+    if (encoding !== 'utf-8') decoder = new TextDecoder(encoding);
+    onEncoding(encoding);
+  };
+  const convert = (chunk: Uint8Array, isLast: boolean): Uint8Array => {
+    let bytes = concat(pending, chunk);
+    pending = new Uint8Array();
+    if (phase === 'start') {
+      if (bytes.length < INSPECTED_BYTES && !isLast) return hold(bytes);
+      phase = 'ascii';
+      const utf16 = utf16Of(bytes.subarray(0, INSPECTED_BYTES));
+      if (utf16) found(utf16);
+      else if (encodingOfBom(bytes) === 'utf-8') {
+        bytes = bytes.subarray(BOM_BYTES);
+        found('utf-8');
+      }
+    }
+    if (phase === 'ascii' || phase === 'deciding') {
+      const first = firstBeyondAscii(bytes);
+      if (first === bytes.length) return bytes;
+      if (bytes.length - first < DECIDING_BYTES && !isLast) {
+        phase = 'deciding';
+        return hold(bytes);
+      }
+      found(isMostlyUtf8(bytes.subarray(first, first + DECIDING_BYTES)) ? 'utf-8' : 'windows-1252');
     }
     return decoder ? encoder.encode(decoder.decode(bytes, { stream: !isLast })) : bytes;
   };
+  const hold = (bytes: Uint8Array) => {
+    pending = bytes;
+    return new Uint8Array();
+  };
   for await (const chunk of chunks) yield convert(chunk, false);
   yield convert(new Uint8Array(), true);
+}
+
+const BOM_BYTES = 3;
+
+function firstBeyondAscii(bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; at++) if ((bytes[at] as number) > 0x7f) return at;
+  return bytes.length;
+}
+
+/** Whether bytes are UTF-8; the last character may be incomplete. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether at least half of what is not ASCII is valid UTF-8: a file may have single broken letters. */
+function isMostlyUtf8(bytes: Uint8Array): boolean {
+  if (isUtf8(bytes)) return true;
+  const text = new TextDecoder('utf-8').decode(bytes, { stream: true });
+  const letters = text.match(/\P{ASCII}/gu) ?? [];
+  const broken = letters.filter((letter) => letter === '\uFFFD').length;
+  return broken * 2 <= letters.length;
 }

@@ -1,5 +1,6 @@
 import { isSpace, LINE_FEED } from '../json/characters.ts';
-import { concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
+import { concat } from './chunks.ts';
+import { type RawRow, ROW_BYTES_MAX } from './row.ts';
 
 /** Reads JSON values on separate lines (ndjson.org), without empty lines. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow[]> {

@@ -28,21 +28,12 @@ export type RawRow = RowPosition &
 
 /**
  * Why a row is not a book: `cell-count` is of a CSV record; `text` is not a string that stores preserve (well-formed Unicode
- * without U+0000), `text-too-long` one that is longer than `TEXT_LENGTH_MAX`; `year` and `id` are not integers in their range. After an {@link ArrayError}, or a CSV or JSON row that
- * is too long, the rest of the file is not read.
+ * without U+0000), `text-too-long` one that is longer than `TEXT_LENGTH_MAX`; `year` is no year of a book, and `id` no integer in its
+ * range. After an {@link ArrayError}, or a CSV or JSON row that is too long, the rest of the file is not read.
  */
 export type RowError =
   | { readonly kind: JsonError | 'not-object' | 'empty' | 'row-too-long' }
-  | { readonly kind: 'unclosed-quote' | ArrayError }
+  | { readonly kind: 'unclear-quote' | ArrayError }
   | { readonly kind: 'cell-count'; readonly found: number; readonly expected: number }
   | { readonly kind: 'text' | 'text-too-long'; readonly field: Field }
   | { readonly kind: 'year' | 'id'; readonly value: string };
-
-/** Joins the unprocessed end of one chunk and the next chunk. */
-export function concat(rest: Uint8Array, chunk: Uint8Array): Uint8Array {
-  if (rest.length === 0) return chunk;
-  const bytes = new Uint8Array(rest.length + chunk.length);
-  bytes.set(rest);
-  bytes.set(chunk, rest.length);
-  return bytes;
-}

@@ -2,10 +2,11 @@
 export const LINE_FEED = 0x0a;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
+export const COLON = 0x3a;
 export const OPENING_BRACKET = 0x5b;
 export const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
+export const OPENING_BRACE = 0x7b;
+export const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
 
 export function isSpace(byte: number | undefined): boolean {

@@ -81,7 +81,7 @@ describe('The command line', { concurrency: 2 }, () => {
     'help of an unknown command': ['help', 'constructor'],
     'an option in place of a command': ['--frobnicate'],
     'an unknown option of a command': ['token', '--frobnicate'],
-    'an unknown extension of a file': ['import', 'books.xls'],
+    'an unknown extension of a file': ['export', 'books.xls'],
   };
   for (const [what, args] of Object.entries(UNKNOWN)) {
     test(`rejects ${what}: one line, exit code 2, and no file is created`, async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { runCommand } from '../../testkit/command.ts';
 import { engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
@@ -47,10 +48,10 @@ for (const engine of engines) {
       const key = engine.name === 'SQLite' ? 'integer primary key autoincrement' : 'bigserial primary key';
       await query(
         address.dbUrl,
-        `create table books (id ${key}, title text, author text, year bigint, constraint known check (year < 10000))`,
+        `create table books (id ${key}, title text, author text, year bigint, constraint known check (year < 9999))`,
       );
       const variables = { DB_URL: address.dbUrl };
-      const rows = Array.from({ length: 5_000 }, (_, index) => (index % 1_000 === 7 ? 10_000 : index));
+      const rows = Array.from({ length: 5_000 }, (_, index) => (index % 1_000 === 7 ? 9_999 : index));
       const input = `id,title,author,year\n${rows.map((year, index) => `${index + 1},Book,,${year}\n`).join('')}`;
       const reason = `the table books does not accept this book: ${engine.name === 'SQLite' ? 'CHECK' : 'constraint'} known`;
       const bad = [9, 1_009, 2_009, 3_009, 4_009].map((line) => `line ${line}: ${reason}\n`);
@@ -81,7 +82,10 @@ for (const engine of engines) {
       const args = ['import', '--strict', '-'];
       const bad = { folder: folder.path, variables, input: `title,author,year\n${good}Bad,,x\nBad,,x\n` };
       const rejected = await runCommand(args, bad);
-      assert.match(rejected.stderr, /^line 5002: year is not [^\n]+\n$/);
+      assert.match(
+        rejected.stderr,
+        /^line 5002: year is not [^\n]+\nrows whose year cannot be read [^\n]+--year-unknown 0\n$/,
+      );
       assert.match(rejected.stdout, /^read 5001, stored 0, skipped 0, bad 1, /);
       assert.equal(rejected.code, 1);
       assert.deepEqual(await booksAt(address.dbUrl), []);
@@ -162,7 +166,7 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
   test('reports bad rows by line number, stores the others, and exits with 1', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
-    const input = '[{"title":"A"},{"title":1},\n{"title":"B"}]';
+    const input = '[{"title":"A"},{"title":true},\n{"title":"B"}]';
     const some = await runCommand(['import', '-', '--format', 'json', '--map', 'author=,year='], {
       folder: folder.path,
       variables,
@@ -180,7 +184,7 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       variables,
       input: `title,year\n${'X,x\n'.repeat(250)}C,1\n`,
     });
-    assert.equal(many.stderr.split('\n').length, 101);
+    assert.equal(many.stderr.split('\n').length, 102);
     assert.match(many.stdout, /^read 251, stored 1, skipped 0, bad 250 \(150 of them not shown\), /);
     assert.deepEqual(
       (await booksAt(variables.DB_URL)).map(({ title }) => title),
@@ -188,10 +192,91 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
     );
   });
 
+  test('stores rows whose year cannot be read with --year-unknown 0, and the years of the others', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    const input = 'title,author,year\nA,a,ca. 1850\nB,b,c1999\nC,c,20190305\nD,d,12345678\n';
+    const run = (...args: string[]) =>
+      runCommand(['import', '-', ...args], { folder: folder.path, variables, input });
+    const plain = await run('--dry-run', '--json');
+    assert.equal(
+      plain.stderr,
+      'line 2: year is not the year of a book: "ca. 1850"\nline 5: year is not the year of a book: "12345678"\n' +
+        'rows whose year cannot be read are stored, with the year 0, by --year-unknown 0\n',
+    );
+    const { code, stdout, stderr } = await run('--year-unknown', '0');
+    assert.match(
+      stdout,
+      /^read 4, stored 4, skipped 0, bad 0, in [^;]+; 2 without a year that can be read, which is 0\n$/,
+    );
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(
+      (await booksAt(variables.DB_URL)).map(({ year }) => year),
+      [0, 1999, 2019, 0],
+    );
+    const other = await run('--year-unknown', '1900');
+    assert.deepEqual([other.code, other.stderr], [2, 'bookkeeping: --year-unknown must be 0\n']);
+  });
+
+  test('says what a file is that has no table, by its content', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    for (const [name, bytes, message] of [
+      [
+        'books.csv',
+        Buffer.from('PK\x03\x04..........................[Content_Types].xml', 'latin1'),
+        /is a workbook, Excel \(\.xlsx\): save the sheet as CSV/,
+      ],
+      [
+        'books.xlsx',
+        Buffer.from('PK\x03\x04..........................xl/workbook.xml', 'latin1'),
+        /is a workbook, Excel \(\.xlsx\)/,
+      ],
+      [
+        'books.ods',
+        Buffer.from(
+          'PK\x03\x04..........................mimetypeapplication/vnd.oasis.opendocument.spreadsheetPK',
+          'latin1',
+        ),
+        /is a workbook, OpenDocument/,
+      ],
+      ['books.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0]), /is a workbook, Excel \(\.xls\)/],
+      [
+        'export.zip',
+        Buffer.from('PK\x03\x04..........................books.json', 'latin1'),
+        /is packed, ZIP: unpack it/,
+      ],
+      ['books.csv.gz', gzipSync('title,author,year\n'), /is packed, gzip: unpack it/],
+      [
+        'page.xls',
+        Buffer.from('\ufeff <html><table><tr><td>Title'),
+        /is HTML, which has no table that can be read: export the books as CSV or JSON/,
+      ],
+      ['books.csv', Buffer.from('<!DOCTYPE html>\n<html>'), /is HTML/],
+      ['books.xml', Buffer.from('<?xml version="1.0"?><collection/>'), /is XML/],
+      ['books.pdf', Buffer.from('%PDF-1.7'), /is PDF/],
+      ['metadata.db', Buffer.from('SQLite format 3\0'), /is SQLite/],
+      ['books.mrc', Buffer.from('00714cam a2200205 a 4500001001300000\x1e'), /is MARC 21/],
+      ['books.bib', Buffer.from('% a comment\n@book{austen,\n title = {Emma}}'), /is BibTeX/],
+      ['books.ris', Buffer.from('TY  - BOOK\nTI  - Emma'), /is RIS/],
+      ['books.png', Buffer.from([0x89, 0x50, 0, 0, 1, 2, 3, 4]), /is not a text file/],
+    ] as const) {
+      await writeFile(join(folder.path, name), bytes);
+      const { code, stdout, stderr } = await runCommand(['import', name], { folder: folder.path, variables });
+      assert.match(stderr, /^bookkeeping: [^\n]+\n$/, name);
+      assert.match(stderr, message);
+      assert.deepEqual([code, stdout], [1, ''], name);
+    }
+    const input = '<html>';
+    const standard = await runCommand(['import', '-'], { folder: folder.path, variables, input });
+    assert.match(standard.stderr, /^bookkeeping: standard input is HTML/);
+  });
+
   test('fails with one line on unreadable files and an unreachable store', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, 'folder.csv'));
     await writeFile(join(folder.path, 'empty.csv'), '');
+    await writeFile(join(folder.path, 'unclear.csv'), '"title,author,year\nA,a,1\n');
     await writeFile(join(folder.path, 'other.csv'), 'a;b\n1;2\n');
     await writeFile(join(folder.path, 'good.csv'), 'title,author,year\nA,a,1\n');
     const CASES: Record<
@@ -201,6 +286,7 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       missing: [['missing.csv'], /missing\.csv cannot be read \(ENOENT\)/],
       folder: [['folder.csv'], /folder\.csv is a directory/],
       empty: [['empty.csv'], /no column for title, author, year; the file has no columns/],
+      unclear: [['unclear.csv'], /the first line cannot be read: its quotation marks are unclear/],
       other: [
         ['other.csv'],
         /no column for title, author, year; the columns are: a, b\. Name one with --map title=COLUMN/,
@@ -247,39 +333,129 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
 });
 
 describe('The columns of an import', { concurrency: 2 }, () => {
-  const YEARS_OF_EXPORTS = {
-    // Goodreads has no original year of the second book.
-    'goodreads.csv': [1817, 1999],
-    'storygraph.csv': undefined,
-    'librarything.tsv': [2004, 1999],
-    'bookwyrm.csv': undefined,
-    'calibre.csv': [1817, 0],
+  const PERSUASION = ['Persuasion', 'Jane Austen'] as const;
+  const TIME_MACHINE = ['The Time Machine', 'H. G. Wells'] as const;
+  /** The books of each file, in which some years are unknown; or the options that it needs, and the error without them. */
+  const FILES: Readonly<Record<string, readonly (readonly [string, string, number])[]>> = {
+    // The second book has no original year.
+    'goodreads.csv': [
+      [...PERSUASION, 1817],
+      ['The Time Machine (Classics, #2)', 'H.G. Wells', 1999],
+    ],
+    'storygraph.csv': [
+      [...PERSUASION, 0],
+      ['The Time Machine', 'H.G. Wells, A Translator', 0],
+    ],
+    'librarything.tsv': [
+      ['Persuasion', 'Austen, Jane', 2004],
+      ['The Time Machine', 'Wells, H. G.', 1999],
+      ['"Jekyll" and Other Tales', 'Stevenson, R. L.', 1886],
+      ['"The Master', 'Stevenson, R. L.', 1889],
+    ],
+    'librarything.json': [
+      [...PERSUASION, 2004],
+      ['The Time Machine', 'H. G. Wells; A. C. Clarke', 0],
+    ],
+    'bookwyrm.csv': [
+      [...PERSUASION, 0],
+      ['The Time Machine', 'H.G. Wells', 0],
+    ],
+    'calibre.csv': [
+      [...PERSUASION, 1817],
+      [...TIME_MACHINE, 0],
+    ],
+    'calibre.json': [
+      [...PERSUASION, 1817],
+      [...TIME_MACHINE, 0],
+    ],
+    'zotero.csv': [
+      ['Persuasion', 'Austen, Jane', 1817],
+      ['The Time Machine, "annotated"', 'Wells, H. G.; Clarke, A. C.', 1895],
+    ],
+    'libib.csv': [
+      [...PERSUASION, 1817],
+      ['The Time Machine', 'H. G. Wells, A. C. Clarke', 1895],
+    ],
+    'bookbuddy.csv': [
+      [...PERSUASION, 1817],
+      [...TIME_MACHINE, 1999],
+    ],
+    'book-crossing.csv': [
+      ['Persuasion &amp; more', 'Jane Austen', 1999],
+      ['The "Time" Machine', 'H. G. Wells', 0],
+      ['Émile', 'Jean-Jacques Rousseau', 1762],
+    ],
+    'open-library-search.json': [
+      [...PERSUASION, 1817],
+      ['The Time Machine', 'H. G. Wells; A. C. Clarke', 0],
+    ],
+    'open-library-books.json': [
+      [...PERSUASION, 1817],
+      [...TIME_MACHINE, 1895],
+    ],
+    'open-library-log.json': [
+      [...PERSUASION, 1817],
+      [...TIME_MACHINE, 0],
+    ],
+    'bookkeeping.json': [
+      [...PERSUASION, 1817],
+      [...TIME_MACHINE, 1895],
+    ],
+    'list-german.csv': [
+      ['Überredung', 'Austen, Jane', 1990],
+      ['Die Zeitmaschine', 'Wells, H. G.', 1904],
+    ],
+    'list-french.csv': [
+      [...PERSUASION, 1996],
+      ['La Machine à explorer le temps', 'H. G. Wells', 1899],
+    ],
+    'list-spanish.csv': [
+      ['Persuasión', 'Jane Austen', 1996],
+      ['La máquina del tiempo', 'H. G. Wells', -44],
+    ],
+    'list-italian.csv': [
+      ['Persuasione', 'Jane Austen', 1998],
+      ['La macchina del tempo', 'H. G. Wells', 1901],
+    ],
+    'list-portuguese.txt': [
+      ['Persuasão', 'Jane Austen', 1996],
+      ['A Máquina do Tempo', 'H. G. Wells', 1990],
+    ],
+    'list-chinese.csv': [
+      ['劝导', '简·奥斯汀', 2000],
+      ['时间机器', '威尔斯', -44],
+    ],
   };
-  for (const [file, years] of Object.entries(YEARS_OF_EXPORTS)) {
+  const WITHOUT_YEAR = ['storygraph.csv', 'bookwyrm.csv'];
+  const WINDOWS_1252 = ['book-crossing.csv', 'list-german.csv', 'list-french.csv', 'list-spanish.csv'];
+  for (const [file, books] of Object.entries(FILES)) {
     test(`are found in ${file}, except for a missing year`, async () => {
       await using folder = await createFolder();
       const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
       const path = join(import.meta.dirname, 'exports', file);
       const plain = await runCommand(['import', path], { folder: folder.path, variables });
-      if (years) assert.match(plain.stderr, /^columns: title = Title, author = [^\n]+\n$/i);
-      else {
+      if (WITHOUT_YEAR.includes(file)) {
         assert.match(plain.stderr, /^bookkeeping: no column for year; the columns are: title, [^\n]+\n$/i);
         assert.match(plain.stderr, /--map year=COLUMN, or omit it with year=/);
         assert.deepEqual([plain.code, plain.stdout, await readdir(folder.path)], [1, '', []]);
         const args = ['import', path, '--map', 'year='];
-        const mapped = await runCommand(args, { folder: folder.path, variables });
-        assert.equal(mapped.code, 0);
+        assert.equal((await runCommand(args, { folder: folder.path, variables })).code, 0);
+      } else {
+        assert.equal(plain.code, 0, plain.stderr);
+        const note = 'the file is not UTF-8, and is read as Windows-1252: check the accented letters\n';
+        assert.equal(plain.stderr.includes(note), WINDOWS_1252.includes(file));
       }
-      const books = await booksAt(variables.DB_URL);
       assert.deepEqual(
-        books.map(({ title, author, year }) => [title, /Austen|Wells/.exec(author)?.[0], year]),
-        [
-          ['Persuasion', 'Austen', years?.[0] ?? 0],
-          [/^The Time Machine/.exec(books[1]?.title ?? '') && books[1]?.title, 'Wells', years?.[1] ?? 0],
-        ],
+        (await booksAt(variables.DB_URL)).map(({ title, author, year }) => [title, author, year]),
+        books,
       );
     });
   }
+
+  test('and every file of the folder with examples are known', async () => {
+    const files = await readdir(join(import.meta.dirname, 'exports'));
+    assert.deepEqual(files.toSorted(), Object.keys(FILES).toSorted());
+  });
 
   test('are required: otherwise the file is rejected before a store is created', async () => {
     await using folder = await createFolder();
@@ -310,29 +486,86 @@ describe('The columns of an import', { concurrency: 2 }, () => {
     );
   });
 
-  test('may follow the declaration of Excel, and be UTF-16; for other encodings there is a hint', async () => {
+  test('may follow the declaration of Excel, and be in UTF-16 or Windows-1252, also in the header', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
-    const text = 'sep=;\r\ntitle;author;year\r\nÄpfel;Groß;1999\r\n';
-    for (const [name, bytes] of [
-      ['declared.csv', Buffer.from(text)],
-      ['wide.csv', Buffer.from(`\ufeff${text}`, 'utf16le')],
-      ['western.csv', Buffer.from(text, 'latin1')],
+    const text = 'sep=;\r\ntítulo;autor;año\r\nÄpfel;Groß;1999\r\n';
+    const columns = 'columns: title = título, author = autor, year = año\n';
+    for (const [name, bytes, note] of [
+      ['declared.csv', Buffer.from(text), ''],
+      ['wide.csv', Buffer.from(`\ufeff${text}`, 'utf16le'), ''],
+      ['unmarked.csv', Buffer.from(text, 'utf16le'), ''],
+      [
+        'western.csv',
+        Buffer.from(text, 'latin1'),
+        'the file is not UTF-8, and is read as Windows-1252: check the accented letters\n',
+      ],
     ] as const) {
       await writeFile(join(folder.path, name), bytes);
       const { code, stderr } = await runCommand(['import', name], { folder: folder.path, variables });
-      const isRead = name !== 'western.csv';
-      assert.equal(code, isRead ? 0 : 1, name);
-      assert.match(stderr, isRead ? /^$/ : /^line 3: it is not UTF-8; [^\n]*iconv -f WINDOWS-1252[^\n]*\n$/);
+      assert.deepEqual([code, stderr], [0, columns + note], name);
     }
     const books = await booksAt(variables.DB_URL);
     assert.deepEqual(
       books.map(({ title, author, year }) => [title, author, year]),
+      Array.from({ length: 4 }, () => ['Äpfel', 'Groß', 1999]),
+    );
+  });
+
+  test('are numbered with --no-header, which a file without a header asks for', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    const input = 'Emma;Jane Austen;1815\nFaust;Goethe;1808\n';
+    const run = (...args: string[]) =>
+      runCommand(['import', '-', ...args], { folder: folder.path, variables, input });
+    const plain = await run();
+    assert.equal(
+      plain.stderr,
+      "bookkeeping: the first line has no names of columns: if it is a book, add --no-header and the columns of its fields, such as --map 'title=#1,author=#2,year=#3'\n",
+    );
+    const unmapped = await run('--no-header');
+    assert.match(
+      unmapped.stderr,
+      /^bookkeeping: no column for title, author, year; the columns are: #1 \(Emma\), #2 \(Jane Austen\), #3 \(1815\)\. /,
+    );
+    const unknown = await runCommand(['import', '-'], {
+      folder: folder.path,
+      variables,
+      input: 'Emma,Jane Austen\n',
+    });
+    assert.match(unknown.stderr, /\. If the first line is a book, add --no-header\n$/);
+    assert.deepEqual([plain.code, unmapped.code, await readdir(folder.path)], [1, 1, []]);
+    assert.equal((await run('--no-header', '--map', 'title=#1,author=#2,year=#3')).code, 0);
+    assert.deepEqual(
+      (await booksAt(variables.DB_URL)).map(({ title, author, year }) => [title, author, year]),
       [
-        ['Äpfel', 'Groß', 1999],
-        ['Äpfel', 'Groß', 1999],
+        ['Emma', 'Jane Austen', 1815],
+        ['Faust', 'Goethe', 1808],
       ],
     );
+    assert.equal((await run('--no-header', '--format', 'ndjson')).code, 2);
+  });
+
+  test('may have a comma in their names, and --map may be repeated', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    const input = 'Title, Full;"Author (Last, First)";Year;Author\nEmma;Austen, Jane;1815;Jane Austen\n';
+    for (const args of [
+      ['--map', 'title=Title, Full', '--map', 'author=Author (Last, First)'],
+      ['--map', 'title=Title, Full,author=Author (Last, First),year=Year'],
+    ]) {
+      const { code, stderr } = await runCommand(['import', '-', ...args], {
+        folder: folder.path,
+        variables,
+        input,
+      });
+      assert.deepEqual([code, stderr], [0, '']);
+    }
+    const twice = ['--map', 'title=Year', '--map', 'author=Year'];
+    const { code } = await runCommand(['import', '-', ...twice], { folder: folder.path, variables, input });
+    assert.equal(code, 2);
+    const authors = (await booksAt(variables.DB_URL)).map(({ author }) => author);
+    assert.deepEqual(authors, ['Austen, Jane', 'Austen, Jane']);
   });
 
   test('are printed by --dry-run, with the first books, bad rows and counts, and nothing is stored', async () => {
@@ -353,7 +586,10 @@ describe('The columns of an import', { concurrency: 2 }, () => {
       ),
     );
     assert.match(stdout, /read 8, would store 7, skipped 0, bad 1, in [^\n]+; nothing is stored\n$/);
-    assert.match(stderr, /^line 9: year is not a whole number [^\n]+\n$/);
+    assert.match(
+      stderr,
+      /^line 9: year is not the year of a book: "x"\nrows whose year cannot be read are stored, with the year 0, by --year-unknown 0\n$/,
+    );
     assert.deepEqual([code, await readdir(folder.path)], [1, []]);
 
     await putBooks(dbUrl, [{ title: 'Book 3', author: 'a', year: 3 }]);

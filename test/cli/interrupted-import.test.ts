@@ -13,7 +13,7 @@ import { send, startService, tokenFrom } from '../../testkit/service-process.ts'
 import { openStoreAt } from '../../testkit/stores.ts';
 import { booksAt, tallyOf } from './books.ts';
 
-const ROWS = 12_000;
+const ROWS = 9_900;
 
 /** The rows before an interruption: more than a batch. */
 const ROWS_BEFORE = 9_000;

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { batchesOf } from '../../console/src/state/files/batches.ts';
 import { checkFile, readBooks } from '../../console/src/state/files/check-file.ts';
-import { openRowFile } from '../../console/src/state/files/row-file.ts';
-import { guessByCells, looksLikeBook } from '../../console/src/state/files/sample.ts';
 import type { BookRow } from '../../src/formats/book-row.ts';
+import { guessByCells, looksLikeBook } from '../../src/formats/first-row.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
@@ -12,6 +11,7 @@ describe('A file without a header', () => {
   test('is recognized by a number in its first row', () => {
     assert.ok(looksLikeBook(['Emma', 'Jane Austen', '1815']));
     assert.ok(looksLikeBook(['1', '2']));
+    assert.ok(looksLikeBook(['Emma', 'Jane Austen', 'c1815']));
     assert.ok(!looksLikeBook(['Titel', '2']));
     assert.ok(!looksLikeBook(['Nom', 'Quand']));
   });
@@ -22,24 +22,28 @@ describe('A file without a header', () => {
       { line: 1, cells: ['1815.0', '1984', 'George Orwell', '1949'] },
       { line: 2, cells: ['A1', 'Emma', 'Jane Austen', '1815.0'] },
     ];
-    assert.deepEqual(guessByCells({ columns, rows }), { title: '#1', author: '#2', year: '#4' });
+    assert.deepEqual(guessByCells(columns, rows), { title: '#1', author: '#2', year: '#4' });
   });
 });
 
 test('A check counts valid and invalid rows, and can be aborted', async () => {
   const rows = Array.from(
     { length: 30_000 },
-    (_, n) => `${n < 5 ? ' ,' : `Book ${n},Somebody`},${n % 100 === 7 ? 'unknown' : n + 1}`,
+    (_, n) => `${n < 5 ? ' ,' : `Book ${n},Somebody`},${n % 100 === 7 ? 'unknown' : (n % 2_000) + 1}`,
   );
-  const file = await openRowFile(new File(['title,author,year\n', rows.join('\n')], 'b.csv'), 'csv');
+  const file = { file: new File(['title,author,year\n', rows.join('\n')], 'b.csv'), hasHeader: true };
   let part = 0;
-  const check = await checkFile(file, MAPPING, new AbortController().signal, (done) => {
+  const check = await checkFile(file, MAPPING, {}, new AbortController().signal, (done: number) => {
     assert.ok(done > part && done <= 1);
     part = done;
   });
   assert.equal(part, 1);
-  const { valid, invalid, nameless, errors } = check;
+  const { valid, invalid, nameless, unreadYears, encoding, errors } = check;
   assert.deepEqual([valid, invalid, nameless, errors.length], [29_700, 300, 5, 300]);
+  assert.deepEqual([unreadYears, encoding], [300, 'utf-8']);
+  const reading = { acceptsUnreadYears: true };
+  const all = await checkFile(file, MAPPING, reading, new AbortController().signal, () => {});
+  assert.deepEqual([all.valid, all.invalid, all.unreadYears], [30_000, 0, 300]);
   assert.deepEqual(check.errors[1], {
     line: 109,
     element: undefined,
@@ -48,7 +52,7 @@ test('A check counts valid and invalid rows, and can be aborted', async () => {
 
   const abortion = new AbortController();
   await assert.rejects(
-    checkFile(file, MAPPING, abortion.signal, () => abortion.abort(new Error('enough'))),
+    checkFile(file, MAPPING, {}, abortion.signal, () => abortion.abort(new Error('enough'))),
     /enough/,
   );
 });
@@ -58,13 +62,11 @@ describe('Batches', () => {
     const title = 'x'.repeat(4_000);
     const rows = [
       ...Array.from({ length: 2_001 }, (_, n) => ({ title: String(n) })),
-      { title: 5 },
+      { title: true },
       ...Array.from({ length: 76 }, () => ({ title })),
     ];
-    const file = await openRowFile(
-      new File([rows.map((row) => JSON.stringify(row)).join('\n')], 'b'),
-      'ndjson',
-    );
+    const text = rows.map((row) => JSON.stringify(row)).join('\n');
+    const file = { file: new File([text], 'b.ndjson'), hasHeader: true };
     const sizes: number[][] = [];
     for await (const { books, firstLine, lastLine } of batchesOf(readBooks(file, MAPPING), 0)) {
       sizes.push([books.length, firstLine, lastLine]);

@@ -1,75 +1,51 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { encodingOf, readChunks, UnreadableFileError } from '../../console/src/state/files/file-bytes.ts';
-import { formatOf, openRowFile, readRows } from '../../console/src/state/files/row-file.ts';
+import { test } from 'node:test';
+import { readChunks, UnreadableFileError } from '../../console/src/state/files/file-bytes.ts';
+import { readRows } from '../../console/src/state/files/row-file.ts';
 import { readSample } from '../../console/src/state/files/sample.ts';
 import type { RowError } from '../../src/formats/row.ts';
 
-/** The columns and cells of the rows of a CSV file. */
-async function cellsOf(content: string | Uint8Array<ArrayBuffer>): Promise<unknown[]> {
-  const { columns, rows } = await readRows(await openRowFile(new File([content], 'books'), 'csv'));
-  const all = (await Array.fromAsync(rows)).flat();
-  return [columns, ...all.map((row) => ('cells' in row ? row.cells : row))];
+function problem(name: UnreadableFileError['problem'], format = '') {
+  return (error: unknown) =>
+    error instanceof UnreadableFileError && error.problem === name && error.format === format;
 }
 
-function problem(name: UnreadableFileError['problem']) {
-  return (error: unknown) => error instanceof UnreadableFileError && error.problem === name;
+async function sampleOf(content: string | Uint8Array<ArrayBuffer>, name: string) {
+  return await readSample({ file: new File([content], name), hasHeader: true });
 }
 
-test('A CSV file is read in UTF-8, in UTF-16 with or without a byte-order mark, and in Windows-1252', async () => {
-  const text = 'title\nÄpfel – „süß“\n';
-  const wide = Buffer.from(`\uFEFF${text}`, 'utf16le');
-  const windows1252 = Buffer.from('title\n\xc4pfel \x96 \x84s\xfc\xdf\x93\n', 'latin1');
-  for (const bytes of [
-    Buffer.from(text),
-    Buffer.from(`\uFEFF${text}`),
-    wide,
-    Buffer.from(wide).swap16(),
-    wide.subarray(2),
-    Buffer.from(wide.subarray(2)).swap16(),
-    windows1252,
-  ]) {
-    assert.deepEqual(await cellsOf(new Uint8Array(bytes)), [['title'], ['Äpfel – „süß“']]);
+test('A file is read by its content, in the encoding and the format that it has', async () => {
+  const western = new Uint8Array(Buffer.from('T\xedtulo\n\xc4pfel \x96 \x84s\xfc\xdf\x93\n', 'latin1'));
+  const rows = await readRows({ file: new File([western], 'books.csv'), hasHeader: true });
+  const cells = (await Array.fromAsync(rows.rows)).flat().map((row) => ('cells' in row ? row.cells : row));
+  assert.deepEqual([rows.columns, cells, rows.encoding], [['Título'], [['Äpfel – „süß“']], 'windows-1252']);
+  for (const [name, content, format] of [
+    ['b.csv', '[', 'csv'],
+    ['b.csv', '[{"a":1}]', 'json'],
+    ['b.TSV', '', 'csv'],
+    ['b.json', ' [{"a":1}]', 'json'],
+    ['b.json', '{"a":1}\n{"a":2}', 'json'],
+    ['b.jsonl', '', 'ndjson'],
+    ['b.ndjson', '[{}]', 'json'],
+    ['b.txt', '\uFEFF [{}]', 'json'],
+    ['b', '{"a":1}', 'json'],
+    ['b.data', 'a;b', 'csv'],
+  ] as const) {
+    assert.equal((await sampleOf(content, name)).format, format, name + content);
   }
 });
 
-async function sampleOf(content: string | Uint8Array<ArrayBuffer>) {
-  return await readSample(await openRowFile(new File([content], 'books'), 'json'));
-}
-
-test('A JSON file without an array, or not in Unicode, is rejected', async () => {
-  for (const text of ['{"a":1}', ' ', '']) await assert.rejects(sampleOf(text), problem('no-array'), text);
-  await assert.rejects(sampleOf(new Uint8Array([0x5b, 0xff, 0x5d])), problem('not-utf8'));
-  const { columns, rows } = await sampleOf(new Uint8Array(Buffer.from('\uFEFF[{"a":1},{"b":2}]', 'utf16le')));
-  assert.deepEqual([columns, rows.length], [['a', 'b'], 2]);
-});
-
-describe('The format of a file', () => {
-  test('is detected by its extension, or by its first character', async () => {
-    for (const [name, content, format] of [
-      ['b.csv', '[', 'csv'],
-      ['b.TSV', '', 'csv'],
-      ['b.json', ' [', 'json'],
-      ['b.json', '{"a":1}\n{"a":2}', 'ndjson'],
-      ['b.jsonl', '', 'ndjson'],
-      ['b.ndjson', '[', 'ndjson'],
-      ['b.txt', '\uFEFF [{', 'json'],
-      ['b', '{"a":1}', 'ndjson'],
-      ['b.data', 'a;b', 'csv'],
-    ] as const) {
-      assert.equal(await formatOf(new File([content], name)), format, name + content);
-    }
-  });
-
-  test('is rejected when it is a workbook or binary', async () => {
-    for (const [bytes, what] of [
-      [[0x50, 0x4b, 3, 4, 0], 'workbook'],
-      [[0xd0, 0xcf, 0x11, 0xe0, 0], 'workbook'],
-      [[0x25, 0x50, 0x44, 0x46, 0], 'binary'],
-    ] as const) {
-      await assert.rejects(formatOf(new File([new Uint8Array(bytes)], 'b.csv')), problem(what));
-    }
-  });
+test('A file without books that can be read is rejected', async () => {
+  for (const text of [' ', '', 'title,author'])
+    await assert.rejects(sampleOf(text, 'b.json'), problem('no-array'), text);
+  for (const [bytes, kind, format] of [
+    [[0x50, 0x4b, 3, 4, 0], 'packed', 'ZIP'],
+    [[0xd0, 0xcf, 0x11, 0xe0, 0], 'workbook', 'Excel (.xls)'],
+    [[0x25, 0x50, 0x44, 0x46, 0x2d], 'foreign', 'PDF'],
+    [[0x89, 0x50, 0, 0], 'binary', ''],
+  ] as const) {
+    await assert.rejects(sampleOf(new Uint8Array(bytes), 'b.csv'), problem(kind, format));
+  }
 });
 
 test('A file is read in chunks without gaps, with pauses for other tasks', async () => {
@@ -91,7 +67,6 @@ test('A file is read in chunks without gaps, with pauses for other tasks', async
   assert.ok(Buffer.concat(chunks).toString() === text);
   assert.equal(bytes, file.size);
   assert.ok(turns > 3, String(turns));
-  assert.equal(await encodingOf(file), 'utf-8');
 });
 
 test('The error of a row names the field that is invalid', async () => {

@@ -1,11 +1,12 @@
 import { loadStoreAddress } from '../../config/config.ts';
 import { bookReader } from '../../formats/book-row.ts';
+import { ForeignFileError } from '../../formats/file-kind.ts';
 import { FIELDS } from '../../formats/row.ts';
 import { openRows } from '../../formats/rows.ts';
 import { loadEngine } from '../../store/load-engine.ts';
-import { EXIT_CODES } from '../command.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
-import { formatOf, openInput } from '../files.ts';
+import { openInput, parseFormat, STANDARD_STREAM } from '../files.ts';
 import { chooseColumns, describeColumns, parseMap } from '../import/columns.ts';
 import { describePosition, Importer } from '../import/importer.ts';
 import { Interruption } from '../interruption.ts';
@@ -20,22 +21,28 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     'dry-run': isDryRun = false,
     strict: isStrict = false,
     json: isJson,
+    'no-header': hasNoHeader = false,
+    'year-unknown': unknownYear,
   } = options;
-  const format = formatOf(path, options.format);
+  const format = parseFormat(options.format);
+  if (unknownYear !== undefined && unknownYear !== '0') throw new UsageError('--year-unknown must be 0');
   const named = parseMap(options.map, keepsIds);
   const engine = await loadEngine(loadStoreAddress());
 
   const input = await openInput(path);
   const interruption = new Interruption();
   const { signal } = interruption;
-  const file = await openRows(format, input.chunks(signal)).catch((error: unknown) => {
+  const rowOptions = { name: path, format, hasHeader: !hasNoHeader };
+  const file = await openRows(input.chunks(signal), rowOptions).catch((error: unknown) => {
+    if (error instanceof ForeignFileError) throw new CommandError(describeForeignFile(path, error));
     if (!signal.aborted) throw error;
   });
   if (!file) {
     console.log('nothing is stored; interrupted');
     return interruption.exitCode ?? EXIT_CODES.interrupted;
   }
-  const mapping = chooseColumns(file.columns, format !== 'csv', named, keepsIds);
+  if (hasNoHeader && file.format !== 'csv') throw new UsageError('--no-header is for CSV');
+  const mapping = chooseColumns(file, !hasNoHeader, named, keepsIds);
   const isGuessed = FIELDS.some((field) => mapping[field]?.toLowerCase() !== field && !named.has(field));
   if (isDryRun && !isJson) console.log(`columns: ${describeColumns(file.columns, mapping)}`);
   else if (isGuessed) console.error(`columns: ${describeColumns(file.columns, mapping)}`);
@@ -52,9 +59,14 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
       const books = existing ?? archive;
       if (books) await importer.skipExisting(books, signal);
     }
-    const read = bookReader(file.columns, mapping);
+    const read = bookReader(file.columns, mapping, { acceptsUnreadYears: unknownYear !== undefined });
+    let isEncodingKnown = false;
     let previewsLeft = isDryRun && !isJson ? PREVIEW_BOOKS : 0;
     for await (const rawRows of file.rows) {
+      if (!isEncodingKnown && file.encoding === 'windows-1252') {
+        progress.print('the file is not UTF-8, and is read as Windows-1252: check the accented letters');
+        isEncodingKnown = true;
+      }
       const rows = rawRows.map(read);
       for (const row of previewsLeft > 0 ? rows : []) {
         if (previewsLeft === 0 || !('book' in row)) continue;
@@ -74,7 +86,22 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     }
     await importer.finish(false);
   }
+  if (importer.unreadYears.bad > 0) {
+    console.error('rows whose year cannot be read are stored, with the year 0, by --year-unknown 0');
+  }
   console.log(importer.summary(isComplete ? undefined : 'interrupted', isJson));
   if (!isComplete) return interruption.exitCode ?? EXIT_CODES.interrupted;
   return importer.counts.bad > 0 ? EXIT_CODES.failure : EXIT_CODES.success;
+}
+
+/** What a file is that has no table, and what to do. */
+function describeForeignFile(path: string, { kind, format }: ForeignFileError): string {
+  const name = path === STANDARD_STREAM ? 'standard input' : path;
+  const descriptions = {
+    workbook: `a workbook, ${format}: save the sheet as CSV, and import the CSV file`,
+    packed: `packed, ${format}: unpack it, and import the file in it`,
+    foreign: `${format}, which has no table that can be read: export the books as CSV or JSON`,
+    binary: 'not a text file: export the books as CSV or JSON',
+  };
+  return `${name} is ${descriptions[kind]}`;
 }

@@ -1,15 +1,24 @@
 import { displayText } from '../../formats/book-row.ts';
+import { guessByCells, looksLikeBook } from '../../formats/first-row.ts';
 import { guessMapping, type Mapping, otherYearColumn } from '../../formats/mapping.ts';
 import { FIELDS, type Field } from '../../formats/row.ts';
+import type { Rows } from '../../formats/rows.ts';
 import { CommandError, UsageError } from '../command.ts';
+import { describeRowError } from './row-error.ts';
 
 /** The column of each field that `--map` names; undefined for a field that it omits. */
 type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
 
-/** Parses `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is omitted. @throws UsageError */
-export function parseMap(map: string | undefined, keepsIds: boolean): NamedColumns {
+/** A comma in a value of `--map` that is not of the name of a column. */
+const SEPARATOR = /,(?=\s*(?:id|title|author|year)\s*=)/;
+
+/**
+ * Parses the values of `--map`, such as `title=original_title,year=` or `author=Author (Last, First)`: a field with nothing after
+ * its `=` is omitted. @throws UsageError
+ */
+export function parseMap(maps: readonly string[] = [], keepsIds = false): NamedColumns {
   const named = new Map<Field | 'id', string | undefined>();
-  for (const pair of map?.split(',') ?? []) {
+  for (const pair of maps.flatMap((map) => map.split(SEPARATOR))) {
     const [name = '', column] = pair.split(/=(.*)/s).map((part) => part.trim());
     const field = ['id' as const, ...FIELDS].find((candidate) => candidate === name);
     if (!field || column === undefined) {
@@ -26,13 +35,17 @@ export function parseMap(map: string | undefined, keepsIds: boolean): NamedColum
   return named;
 }
 
-/** Chooses the columns that `--map` names, or those with likely names. @throws CommandError for a field without one */
+/** Chooses the columns that `--map` names, or those with known names. @throws CommandError for a field without one */
 export function chooseColumns(
-  columns: readonly string[],
-  isJson: boolean,
+  file: Rows,
+  hasHeader: boolean,
   named: NamedColumns,
   keepsIds: boolean,
 ): Mapping {
+  const { columns } = file;
+  const isJson = file.format !== 'csv';
+  if (file.first.error)
+    throw new CommandError(`the first line cannot be read: ${describeRowError(file.first.error)}`);
   const isEmpty = isJson && columns.length === 0;
   const given: NamedColumns = keepsIds ? new Map([['id', 'id'], ...named]) : named;
   const found: Partial<Record<Field | 'id', string | undefined>> = {};
@@ -47,24 +60,42 @@ export function chooseColumns(
   const isMissing = (field: Field | 'id') =>
     mapping[field] === undefined && !(given.has(field) && given.get(field) === undefined);
   const missing = [...given.keys(), ...FIELDS.filter((field) => !given.has(field))].filter(isMissing);
-  if (missing.length > 0) throw new CommandError(describeMissing(missing, columns, given));
-  return mapping;
+  if (missing.length === 0) return mapping;
+  const isHeaderless = hasHeader && named.size === 0 && looksLikeBook(file.first.cells);
+  throw new CommandError(
+    isHeaderless ? describeHeaderless(file) : describeMissing(missing, file, hasHeader, given),
+  );
 }
 
 /** In characters. */
 const COLUMN_LIST_LENGTH_MAX = 1_000;
 
+/** The first line is a book: the command that reads such a file. */
+function describeHeaderless({ first: { cells } }: Rows): string {
+  const columns = cells.map((_, index) => `#${index + 1}`);
+  const guessed = guessByCells(columns, [{ line: 1, cells }]);
+  const map = FIELDS.map((field) => `${field}=${guessed[field] ?? ''}`).join(',');
+  return `the first line has no names of columns: if it is a book, add --no-header and the columns of its fields, such as --map '${map}'`;
+}
+
 function describeMissing(
   missing: readonly (Field | 'id')[],
-  columns: readonly string[],
+  { columns, first }: Rows,
+  hasHeader: boolean,
   given: NamedColumns,
 ): string {
+  const labels = hasHeader
+    ? columns
+    : columns.map((column, index) => `${column} (${displayText(first.cells[index], 30)})`);
   const names = missing.map((field) => given.get(field) ?? field).join(', ');
-  const list = displayText(columns.join(', '), COLUMN_LIST_LENGTH_MAX);
+  const list = displayText(labels.join(', '), COLUMN_LIST_LENGTH_MAX);
   const present = columns.length === 0 ? 'the file has no columns' : `the columns are: ${list}`;
   const [field = ''] = missing;
   const omit = field === 'id' ? '' : `, or omit it with ${field}=`;
-  return `no column for ${names}; ${present}. Name one with --map ${field}=COLUMN${omit}`;
+  const isUnknown =
+    hasHeader && first.cells.length > 0 && given.size === 0 && missing.length === FIELDS.length;
+  const headerless = isUnknown ? '. If the first line is a book, add --no-header' : '';
+  return `no column for ${names}; ${present}. Name one with --map ${field}=COLUMN${omit}${headerless}`;
 }
 
 /** Such as `title = Titel, author = Autor, year omitted`. */

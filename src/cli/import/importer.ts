@@ -24,6 +24,8 @@ interface ImportOptions {
 export class Importer {
   /** The number of rows. The books of skipped rows exist; bad rows are no books, or have the id of another book. */
   readonly counts = { read: 0, stored: 0, skipped: 0, bad: 0 };
+  /** The number of rows whose year cannot be read: bad ones, and those that are stored all the same. */
+  readonly unreadYears = { bad: 0, accepted: 0 };
   onBadRow: (line: string) => void = () => {};
   readonly #archive: BookArchive | undefined;
   readonly #options: ImportOptions;
@@ -57,6 +59,8 @@ export class Importer {
     for (const row of rows) {
       if (this.hasFailed) return;
       this.counts.read++;
+      if ('isYearUnread' in row) this.unreadYears.accepted++;
+      else if ('error' in row && row.error.kind === 'year') this.unreadYears.bad++;
       if ('error' in row) this.#reject(row, describeRowError(row.error, this.#options.mapping));
       else if (this.#existing?.take(row.book)) this.counts.skipped++;
       else {
@@ -79,10 +83,13 @@ export class Importer {
   summary(end?: 'interrupted' | 'failed', isJson = false): string {
     const { read, stored, skipped, bad } = this.counts;
     const seconds = (performance.now() - this.#started) / 1_000;
-    if (isJson) return JSON.stringify({ ...this.counts, seconds, result: end ?? 'complete' });
+    const { accepted: unreadYears } = this.unreadYears;
+    if (isJson) return JSON.stringify({ ...this.counts, unreadYears, seconds, result: end ?? 'complete' });
     const rate = Math.round(read / Math.max(seconds, 0.001));
     const unreported = bad > REPORTED_ROWS_MAX ? ` (${bad - REPORTED_ROWS_MAX} of them not shown)` : '';
-    const suffix = (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
+    const unread = unreadYears > 0 ? `; ${unreadYears} without a year that can be read, which is 0` : '';
+    const suffix =
+      unread + (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
     const verb = this.#archive ? 'stored' : 'would store';
     return `read ${read}, ${verb} ${stored}, skipped ${skipped}, bad ${bad}${unreported}, in ${seconds.toFixed(1)} s, ${rate} rows/s${suffix}`;
   }

@@ -1,35 +1,35 @@
-import { ID_MAX, TEXT_LENGTH_MAX, YEAR_MAX } from '../../book/book.ts';
+import { ID_MAX, TEXT_LENGTH_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
 
 const MESSAGES = {
-  'not-utf8': 'it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
+  'not-utf8': 'it is not UTF-8, unlike the rest of the file',
   'not-json': 'it is not JSON',
   'too-deep': `its arrays and objects are nested deeper than ${DEPTH_MAX}`,
   'not-object': 'it is not a JSON object',
   empty: 'title, author and year are empty',
   'row-too-long': `it is longer than ${ROW_SIZE_MAX}`,
-  'unclosed-quote': 'a quoted value that begins in this row is not closed; the rest was not read',
-  'no-array':
-    'a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
+  'unclear-quote':
+    'its quotation marks are unclear: one that begins a value must end it too, and one inside is doubled ("")',
+  'no-array': 'a JSON array or object must begin here; the rest was not read',
   malformed: 'the JSON array is malformed here; the rest was not read',
   truncated: 'the file ends within its array',
   trailing: 'there is text after the array; it was not read',
 } as const;
 
 /** The message for a bad row, with the names of its columns. */
-export function describeRowError(error: RowError, mapping: Mapping): string {
+export function describeRowError(error: RowError, mapping?: Mapping): string {
   switch (error.kind) {
     case 'cell-count':
       return `it has ${error.found} ${error.found === 1 ? 'value' : 'values'}, and the first line ${error.expected}`;
     case 'text':
-      return `${mapping[error.field]} is not a text of well-formed Unicode without U+0000`;
+      return `${mapping?.[error.field]} is not a text of well-formed Unicode without U+0000`;
     case 'text-too-long':
-      return `${mapping[error.field]} has more than ${TEXT_LENGTH_MAX} characters`;
+      return `${mapping?.[error.field]} has more than ${TEXT_LENGTH_MAX} characters`;
     case 'year':
-      return `${mapping.year} is not a whole number within ±${YEAR_MAX}: ${JSON.stringify(error.value)}`;
+      return `${mapping?.year} is not the year of a book: ${JSON.stringify(error.value)}`;
     case 'id':
-      return `${mapping.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(error.value)}`;
+      return `${mapping?.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(error.value)}`;
     default:
       return MESSAGES[error.kind];
   }

@@ -96,7 +96,9 @@ function ChooseFile({ choice, file }: ChooseFileProps) {
         />
       </div>
       <p class="error" role="alert">
-        {file.kind === 'none' && file.problem && t.problems[file.problem]}
+        {file.kind === 'none' &&
+          file.problem &&
+          formatMessage(t.problems[file.problem], { format: file.format ?? '' })}
       </p>
       <div class="buttons">
         <Button text={t.cancel} onClick={() => dialogs.close()} />

@@ -25,7 +25,7 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
   const { value: canStart } = fileImport.canStart;
   return (
     <>
-      {fileImport.file.encoding === 'windows-1252' && <p class="note">{t.windows1252}</p>}
+      {check?.encoding === 'windows-1252' && <p class="note">{t.windows1252}</p>}
       <MappingForm choice={choice} fileImport={fileImport} />
       <Preview fileImport={fileImport} />
       <div class="step">
@@ -46,6 +46,9 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
         )}
         {!check && <progress value={fileImport.checkedPart.value} aria-label={t.checking} />}
         <InvalidRows fileImport={fileImport} />
+        {check && check.unreadYears > 0 && (
+          <UnreadYearsOption fileImport={fileImport} count={check.unreadYears} />
+        )}
         {check && check.valid > 0 && <ExistingBooksOption fileImport={fileImport} />}
       </div>
       <div class="buttons">
@@ -59,6 +62,20 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
         />
       </div>
     </>
+  );
+}
+
+/** The option to import rows whose year cannot be read. */
+function UnreadYearsOption({ fileImport, count }: { fileImport: FileImport; count: number }) {
+  return (
+    <label class="checkbox">
+      <input
+        type="checkbox"
+        checked={fileImport.acceptsUnreadYears.value}
+        onChange={({ currentTarget }) => fileImport.acceptUnreadYears(currentTarget.checked)}
+      />
+      <span>{formatMessage(allTexts.value.acceptUnreadYears, { count })}</span>
+    </label>
   );
 }
 
@@ -120,7 +137,7 @@ function MappingForm({ choice, fileImport }: ImportStepProps) {
           </select>
         </label>
       ))}
-      {fileImport.file.format === 'csv' && (
+      {fileImport.sample.format === 'csv' && (
         <label class="checkbox">
           <input
             type="checkbox"
@@ -149,7 +166,7 @@ const TEXT_LENGTH_MAX = 200;
 /** The first rows of a file as books. */
 function Preview({ fileImport }: { fileImport: FileImport }) {
   const t = allTexts.value;
-  const read = bookReader(fileImport.sample.columns, fileImport.mapping.value);
+  const read = bookReader(fileImport.sample.columns, fileImport.mapping.value, fileImport.reading);
   return (
     <table class="preview">
       <caption>{t.preview}</caption>

@@ -1,4 +1,5 @@
-import { type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
+import { type BookReading, type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
+import type { Encoding } from '../../../../src/formats/encoding.ts';
 import { keyOf } from '../../../../src/formats/equal-books.ts';
 import type { Mapping } from '../../../../src/formats/mapping.ts';
 import type { RowError } from '../../../../src/formats/row.ts';
@@ -10,10 +11,10 @@ import { type RowFile, readRows } from './row-file.ts';
 export async function* readBooks(
   file: RowFile,
   mapping: Mapping,
-  onProgress?: (bytes: number) => void,
+  reading: BookReading = {},
 ): AsyncGenerator<BookRow, void> {
-  const { columns, rows } = await readRows(file, onProgress);
-  const read = bookReader(columns, mapping);
+  const { columns, rows } = await readRows(file);
+  const read = bookReader(columns, mapping, reading);
   for await (const some of rows) yield* some.map(read);
 }
 
@@ -23,6 +24,9 @@ export interface Check {
   readonly invalid: number;
   /** The valid rows with neither a title nor an author. */
   readonly nameless: number;
+  /** The rows whose year cannot be read, valid or not. */
+  readonly unreadYears: number;
+  readonly encoding: Encoding;
   readonly counts: BookCounts;
   readonly errors: readonly InvalidRow[];
 }
@@ -46,27 +50,37 @@ export const ERRORS_SHOWN_MAX = 1_000;
 export async function checkFile(
   file: RowFile,
   mapping: Mapping,
+  reading: BookReading,
   signal: AbortSignal,
   onProgress: (part: number) => void,
 ): Promise<Check> {
   let valid = 0;
   let invalid = 0;
   let nameless = 0;
+  let unreadYears = 0;
   const counts = new Map<string, number>();
   const errors: InvalidRow[] = [];
-  const rows = readBooks(file, mapping, (bytes) => {
+  const opened = await readRows(file, (bytes) => {
     signal.throwIfAborted();
     onProgress(bytes / file.file.size);
   });
-  for await (const row of rows) {
-    if ('book' in row) {
-      valid++;
-      const key = keyOf(row.book);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-      if (isNameless(row.book)) nameless++;
-    } else if (invalid++ < ERRORS_SHOWN_MAX)
-      errors.push({ line: row.line, element: row.element, error: row.error });
+  const read = bookReader(opened.columns, mapping, reading);
+  for await (const rows of opened.rows) {
+    for (const row of rows.map(read)) {
+      if ('book' in row) {
+        valid++;
+        const key = keyOf(row.book);
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+        if (isNameless(row.book)) nameless++;
+        if (row.isYearUnread) unreadYears++;
+        continue;
+      }
+      if (row.error.kind === 'year') unreadYears++;
+      if (invalid++ < ERRORS_SHOWN_MAX)
+        errors.push({ line: row.line, element: row.element, error: row.error });
+    }
   }
   signal.throwIfAborted();
-  return { valid, invalid, nameless, counts, errors };
+  const { encoding } = opened;
+  return { valid, invalid, nameless, unreadYears, encoding, counts, errors };
 }

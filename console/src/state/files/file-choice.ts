@@ -1,13 +1,14 @@
 import { signal } from '@preact/signals';
+import { looksLikeBook } from '../../../../src/formats/first-row.ts';
 import type { BookWriting } from '../edit-session.ts';
 import { type FileProblem, UnreadableFileError } from './file-bytes.ts';
 import { FileImport } from './file-import.ts';
-import { formatOf, openRowFile, type RowFile } from './row-file.ts';
-import { looksLikeBook, readSample } from './sample.ts';
+import type { RowFile } from './row-file.ts';
+import { readSample } from './sample.ts';
 
 /** The file of the import dialog; `problem` is why there is none. */
 export type ChosenFile =
-  | { readonly kind: 'none'; readonly problem?: FileProblem | 'multiple' }
+  | { readonly kind: 'none'; readonly problem?: FileProblem | 'multiple'; readonly format?: string }
   | { readonly kind: 'opening'; readonly name: string }
   | { readonly kind: 'open'; readonly fileImport: FileImport };
 
@@ -54,15 +55,12 @@ export class FileChoice {
       return { kind: 'open', fileImport: new FileImport(this.#app, file, sample) };
     } catch (error) {
       if (!(error instanceof UnreadableFileError)) throw error;
-      return { kind: 'none', problem: error.problem };
+      return { kind: 'none', problem: error.problem, format: error.format };
     }
   }
 }
 
 async function openFile(file: File): Promise<RowFile> {
-  const rowFile = await openRowFile(file, await formatOf(file));
-  if (rowFile.format !== 'csv') return rowFile;
-  const [first] = (await readSample({ ...rowFile, hasHeader: false })).rows;
-  const names = first && 'cells' in first ? first.cells.map(String) : [];
-  return { ...rowFile, hasHeader: !looksLikeBook(names) };
+  const { firstCells } = await readSample({ file, hasHeader: true });
+  return { file, hasHeader: !looksLikeBook(firstCells) };
 }

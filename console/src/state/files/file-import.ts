@@ -1,5 +1,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import { BookkeepingError } from '../../../../src/client/index.ts';
+import type { BookReading } from '../../../../src/formats/book-row.ts';
+import { guessByCells } from '../../../../src/formats/first-row.ts';
 import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
 import type { Field } from '../../../../src/formats/row.ts';
 import type { Change } from '../book-list.ts';
@@ -11,7 +13,7 @@ import { type BookCounts, findExistingBooks, withoutExisting } from './existing-
 import { UnreadableFileError } from './file-bytes.ts';
 import { type ImportEnd, type ImportListener, importBatches, type Phase } from './import-batches.ts';
 import type { RowFile } from './row-file.ts';
-import { guessByCells, type Sample } from './sample.ts';
+import type { Sample } from './sample.ts';
 
 /** The import of one file. */
 export class FileImport {
@@ -21,6 +23,8 @@ export class FileImport {
   readonly check = signal<Check | undefined>(undefined);
   readonly checkedPart = signal(0);
   readonly skipsExisting = signal(true);
+  /** Whether rows whose year cannot be read are imported with an unknown year. */
+  readonly acceptsUnreadYears = signal(false);
   /** The books that the service already has; undefined until they are found. */
   readonly existing = signal<BookCounts | undefined>(undefined);
   /** The error of the search for existing books. */
@@ -50,7 +54,11 @@ export class FileImport {
     this.#app = app;
     this.file = file;
     this.sample = sample;
-    this.map(file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample));
+    this.map(file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample.columns, sample.rows));
+  }
+
+  get reading(): BookReading {
+    return { acceptsUnreadYears: this.acceptsUnreadYears.value };
   }
 
   get isBusy(): boolean {
@@ -65,6 +73,12 @@ export class FileImport {
     void this.#plan();
   }
 
+  /** Imports the rows whose year cannot be read, or leaves them out. */
+  acceptUnreadYears(accepts: boolean): void {
+    this.acceptsUnreadYears.value = accepts;
+    this.map({});
+  }
+
   skipExisting(skips: boolean): void {
     this.skipsExisting.value = skips;
     void this.#plan();
@@ -77,7 +91,8 @@ export class FileImport {
       this.checkedPart.value = part;
     };
     try {
-      const check = this.check.value ?? (await checkFile(this.file, this.mapping.value, abort, onProgress));
+      const check =
+        this.check.value ?? (await checkFile(this.file, this.mapping.value, this.reading, abort, onProgress));
       abort.throwIfAborted();
       this.check.value = check;
       if (!this.skipsExisting.value || this.existing.value) return;
@@ -98,7 +113,7 @@ export class FileImport {
       this.phase.value = 'sending';
       this.end.value = undefined;
     });
-    const rows = readBooks(this.file, this.mapping.value);
+    const rows = readBooks(this.file, this.mapping.value, this.reading);
     const existing = this.skipsExisting.value && this.existing.value;
     const batches = batchesOf(existing ? withoutExisting(rows, existing) : rows, this.stored.value);
     const listener: ImportListener = {
