@@ -4,7 +4,7 @@ import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
 import type { StoreAddress } from '../src/store/address.ts';
 import type { Engine, OpenStore } from '../src/store/engine.ts';
 import { loadEngine as loadSoundEngine } from '../src/store/load-engine.ts';
-import { NO_OBSERVER, NO_VERIFICATION } from '../testkit/no-observer.ts';
+import { NO_OBSERVER } from '../testkit/no-observer.ts';
 import { PlainStore } from './plain-store.ts';
 
 /** The faults that can be planted, by name. */
@@ -40,7 +40,7 @@ export async function loadEngine(address: StoreAddress): Promise<Engine> {
 }
 
 async function openSoundStore(address: StoreAddress): Promise<OpenStore> {
-  return (await loadSoundEngine(address)).openStore(NO_OBSERVER, NO_VERIFICATION);
+  return (await loadSoundEngine(address)).openStore(NO_OBSERVER);
 }
 
 function withMergingUpdate(store: OpenStore): OpenStore {

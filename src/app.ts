@@ -11,7 +11,6 @@ import { Metrics } from './metrics/metrics.ts';
 import { searchWing } from './search/wing.ts';
 import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
-import type { Verify } from './store/postgres/rights.ts';
 import type { OpenWing, Wing } from './wing.ts';
 
 /** What can be taken away: the entry, its import and its folder. */
@@ -52,7 +51,7 @@ export async function startApp(
   const logger = openLogger(logStream, config.logLevel);
   const observer = observerOf(metrics, logger);
   await using opened = new AsyncDisposableStack();
-  const store = opened.use(await engine.openStore(observer, verifyFor(config)));
+  const store = opened.use(await engine.openStore(observer));
   const wings: OpenWing[] = [];
   for (const entry of WINGS) {
     const wing = opened.use(await entry.open(store.connection, config, observer));
@@ -94,13 +93,6 @@ export async function startApp(
       if (remains !== undefined) logger.warn(remains);
       await logStream.close?.();
     },
-  };
-}
-
-/** What the wings need of a PostgreSQL database. */
-export function verifyFor(config: ServiceConfig): Verify {
-  return async (client) => {
-    for (const wing of WINGS) await wing.verify(client, config);
   };
 }
 

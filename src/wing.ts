@@ -2,16 +2,9 @@ import type { Core, Gauge } from './api/server.ts';
 import type { ServiceConfig } from './config/config.ts';
 import type { StoreConnection } from './store/engine.ts';
 import type { StoreObserver } from './store/observer.ts';
-import type { Client } from './store/postgres/rights.ts';
 
 /** A part of the service that the core does not need. src/app.ts lists all wings. */
 export interface Wing {
-  /**
-   * Verifies, at a start and for `bookkeeping check`, that it can be opened on a PostgreSQL database with triggers.
-   *
-   * @throws StoreNotReady
-   */
-  verify(client: Client, config: ServiceConfig): Promise<void>;
   /**
    * Opens it on an open store.
    *

@@ -8,7 +8,7 @@ import type { BookArchive } from '../src/store/book-archive.ts';
 import type { Engine, OpenStore } from '../src/store/engine.ts';
 import { StoreNotReady } from '../src/store/errors.ts';
 import { loadEngine } from '../src/store/load-engine.ts';
-import { NO_OBSERVER, NO_VERIFICATION } from './no-observer.ts';
+import { NO_OBSERVER } from './no-observer.ts';
 
 /** The engine of a `DB_URL`. */
 export function engineAt(dbUrl: string): Promise<Engine> {
@@ -20,7 +20,7 @@ export type SearchableStore = OpenStore & Pick<BookSearch, 'search' | 'count'>;
 
 /** Opens the store of a `DB_URL`, and the searches in it. */
 export async function openStoreAt(dbUrl: string, observer = NO_OBSERVER): Promise<SearchableStore> {
-  const store = await (await engineAt(dbUrl)).openStore(observer, NO_VERIFICATION);
+  const store = await (await engineAt(dbUrl)).openStore(observer);
   const searches = await openSearch(store.connection, observer);
   const close = store[Symbol.asyncDispose].bind(store);
   return Object.assign(store, {

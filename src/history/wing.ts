@@ -10,10 +10,6 @@ import { operations } from './operations.ts';
 
 /** The log of changes, and what restores books from it. */
 export const historyWing: Wing = {
-  async verify(client, { historyDays }) {
-    const { verifyRecording } = await import('./postgres/preparation.ts');
-    await verifyRecording(client, historyDays !== undefined);
-  },
   async open(connection, { historyDays }, observer) {
     const history = await openHistory(connection, historyDays, observer);
     return (

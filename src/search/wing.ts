@@ -9,7 +9,6 @@ import { SearchHandler } from './search-handler.ts';
 
 /** Searches and sorted lists. */
 export const searchWing: Wing = {
-  verify: async (client) => (await import('./postgres/schema.ts')).expectIndexRights(client),
   async open(connection, _config, observer) {
     const search = await openSearch(connection, observer);
     return {

@@ -2,7 +2,6 @@ import type { BookStore } from '../book/book-store.ts';
 import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
 import type { Server } from './postgres/connection/connect.ts';
-import type { Verify } from './postgres/rights.ts';
 import type { Loss } from './sqlite/files/file-guard.ts';
 
 /** An open store. */
@@ -28,16 +27,12 @@ export interface SqliteConnection {
 
 /** The engine of the store at one address. Its asynchronous methods reject with StoreNotReady when they fail. */
 export interface Engine {
-  /**
-   * Opens the store and prepares its schema. Several processes may do so concurrently.
-   *
-   * @param verify what wings need of a PostgreSQL database with triggers
-   */
-  openStore(observer: StoreObserver, verify: Verify): Promise<OpenStore>;
+  /** Opens the store and prepares its schema. Several processes may do so concurrently. */
+  openStore(observer: StoreObserver): Promise<OpenStore>;
   /** After the store was closed: what its file alone lacks, in one phrase; undefined when it has all books. */
   describeRemains?(): string | undefined;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
-  inspect(verify: Verify): Promise<string>;
+  inspect(): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */
   openArchive(): Promise<BookArchive>;
   /** Opens the store as an archive for reading, without changing it; rejects when there is none. */

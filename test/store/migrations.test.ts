@@ -7,7 +7,6 @@ import { openConnection, transact } from '../../src/store/sqlite/files/connectio
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import * as sqlite from '../../src/store/sqlite/schema.ts';
 import { engines } from '../../testkit/engines.ts';
-import { NO_VERIFICATION } from '../../testkit/no-observer.ts';
 import { query } from '../../testkit/sql.ts';
 import { assertNotReady, engineAt, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 
@@ -142,7 +141,7 @@ for (const engine of engines) {
       );
 
       await assertNotReady(address.dbUrl, message);
-      await assert.rejects((await engineAt(address.dbUrl)).inspect(NO_VERIFICATION), message);
+      await assert.rejects((await engineAt(address.dbUrl)).inspect(), message);
       await assert.rejects(openArchiveAt(address.dbUrl), message);
       await assert.rejects((await engineAt(address.dbUrl)).openArchiveForReading(), message);
       assert.deepEqual(await objectsOf(address.dbUrl), before);

@@ -105,10 +105,6 @@ describe('The triggers of the search index in PostgreSQL', () => {
     'a trigger is dropped': 'drop trigger book_search_insert on books',
     'a trigger is disabled': 'alter table books disable trigger book_search_insert',
     'a trigger fires only in replicas': 'alter table books enable replica trigger book_search_insert',
-    'a trigger is another one': `create or replace trigger book_search_insert after insert on books
-        referencing new table as added for each statement when (false) execute function note_book_changes()`,
-    'the body of the function is another one': `create or replace function note_book_changes() returns trigger language plpgsql
-        as 'begin return null; end'`,
     'the function is dropped': 'drop function note_book_changes cascade',
     'the queue is dropped': 'drop table book_search_queue',
     'the table of books is restored alone': `create table saved (like books including all);

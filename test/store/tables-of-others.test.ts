@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { StoreNotReady } from '../../src/store/errors.ts';
 import { createFolder } from '../../testkit/folder.ts';
-import { NO_VERIFICATION } from '../../testkit/no-observer.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import {
   assertNotReady,
@@ -273,7 +272,7 @@ describe('A table in SQLite', () => {
       "insert into books (title, year, deleted_at) values ('Emma', 1815, null), ('Dune', 1965, 'now')",
     );
     const engine = await engineAt(`sqlite:${path}`);
-    assert.match(await engine.inspect(NO_VERIFICATION), /has 2 books; Deleted_At marks 1 book as deleted/);
+    assert.match(await engine.inspect(), /has 2 books; Deleted_At marks 1 book as deleted/);
     await using store = await openStoreAt(`sqlite:${path}`);
     assert.equal(await store.delete(2), true);
     assert.equal((await store.create(DUNE)).id, 3);
@@ -330,12 +329,12 @@ describe('A table in PostgreSQL', () => {
 });
 
 async function inspect(dbUrl: string): Promise<string> {
-  return (await engineAt(dbUrl)).inspect(NO_VERIFICATION);
+  return (await engineAt(dbUrl)).inspect();
 }
 
 async function assertUsable(dbUrl: string, books = 0): Promise<void> {
   const engine = await engineAt(dbUrl);
-  assert.match(await engine.inspect(NO_VERIFICATION), new RegExp(` ${books} books?$`));
+  assert.match(await engine.inspect(), new RegExp(` ${books} books?$`));
   await using store = await openStoreAt(dbUrl);
   const created = await store.create(DUNE);
   assertSameJson(created, { id: created.id, ...DUNE });
@@ -380,7 +379,7 @@ async function assertMisfit(dbUrl: string, error: RegExp): Promise<void> {
     assert.match(reason.message, error);
     return true;
   };
-  await assert.rejects(engine.inspect(NO_VERIFICATION), isExpected);
+  await assert.rejects(engine.inspect(), isExpected);
   await assert.rejects(engine.openArchive(), isExpected);
   await assert.rejects(engine.openArchiveForReading(), isExpected);
 }

@@ -12,8 +12,7 @@ export async function perform({ options }: ArgumentsOf<'check'>): Promise<number
   try {
     const { config, notes } = checkConfiguration();
     report.configuration = ['ok', ...notes].join('; ');
-    const { verifyFor } = await import('../../app.ts');
-    report.store = `ok; ${await (await loadEngine(config.store)).inspect(verifyFor(config))}`;
+    report.store = `ok; ${await (await loadEngine(config.store)).inspect()}`;
     isOk = true;
   } catch (error) {
     if (error instanceof ConfigError) report.configuration = error.message;

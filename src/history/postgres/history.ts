@@ -6,14 +6,7 @@ import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import {
-  causeOf,
-  isUndone,
-  reasonOf,
-  sqlState,
-  toRejection,
-  toStoreError,
-} from '../../store/postgres/errors.ts';
+import { causeOf, explainRefusal, isUndone, sqlState, toRejection, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type {
   BookHistory,
@@ -94,7 +87,7 @@ async function prepare(pool: ConnectionPool, run: (client: PoolClient) => Promis
   } catch (error) {
     if (error instanceof StoreNotReady) throw error;
     const reason =
-      sqlState(error) === LOCKED ? 'another transaction has locked the table books' : reasonOf(error);
+      sqlState(error) === LOCKED ? 'another transaction has locked the table books' : explainRefusal(error);
     throw new StoreNotReady(`the history cannot be turned on or off (${reason})`, { cause: error });
   }
 }

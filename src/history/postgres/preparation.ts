@@ -1,10 +1,9 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../../store/errors.ts';
 import { HAS_OLD_LOG } from '../../store/postgres/migrations.ts';
-import { expectRights } from '../../store/postgres/rights.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { FIXED_PATH } from '../../store/postgres/triggers.ts';
-import { definitionsOf, LOG, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
+import { definitionsOf, isRecording, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;
@@ -14,8 +13,6 @@ interface Schema {
   readonly schema: string;
   readonly hasLog: boolean;
   readonly hasTriggers: boolean;
-  /** A table with triggers that this user may not drop, as another one owns the table. */
-  readonly notOwned: string | null;
   /** The name of a table that is not one of this service. The log of an older version is, until a start drops it. */
   readonly foreign: string | null;
 }
@@ -33,10 +30,6 @@ const SELECT_SCHEMA = `
     to_regclass(schema || '.book_history') is not null
       and to_regclass(schema || '.book_history_changes') is not null as "hasLog",
     exists (select from pg_trigger where tgfoid = to_regproc(schema || '.record_book_history')) as "hasTriggers",
-    (
-      select min(tgrelid::regclass::text) from pg_trigger join pg_class on pg_class.oid = tgrelid
-      where tgfoid = to_regproc(schema || '.record_book_history') and not pg_has_role(relowner, 'usage')
-    ) as "notOwned",
     case when ${HAS_OLD_LOG} then null ${FOREIGN_TABLES.join('')}
     end as foreign
   from (
@@ -45,20 +38,6 @@ const SELECT_SCHEMA = `
   ) as of_books
 `;
 
-/** Verifies, without changing anything, that this user may turn the history on, or off. @throws StoreNotReady */
-export async function verifyRecording(client: ClientBase, isOn: boolean): Promise<Schema> {
-  const found = await selectSchema(client);
-  if (isOn) {
-    if (found.foreign !== null) throw new StoreNotReady(`${found.foreign} is not a table of this service`);
-    await expectRights(client, { creates: LOG });
-  } else if (found.notOwned !== null) {
-    throw new StoreNotReady(
-      `only the owner of the table ${found.notOwned} may drop its triggers, which turning the history off needs`,
-    );
-  }
-  return found;
-}
-
 /**
  * Verifies what records changes. If it is not exactly what this version creates, it is put right, and a gap is noted.
  *
@@ -66,7 +45,8 @@ export async function verifyRecording(client: ClientBase, isOn: boolean): Promis
  * @throws StoreNotReady, or what the driver throws
  */
 export async function prepareRecording(client: ClientBase, days: number): Promise<void> {
-  const found = await verifyRecording(client, true);
+  const found = await selectSchema(client);
+  if (found.foreign !== null) throw new StoreNotReady(`${found.foreign} is not a table of this service`);
   if (await transact(client, '', () => resume(client, found, days))) return;
   await transact(client, 'lock table books in share row exclusive mode', async () => {
     // Another process may have done it meanwhile.
@@ -81,7 +61,7 @@ export async function prepareRecording(client: ClientBase, days: number): Promis
  * @throws StoreNotReady, or what the driver throws
  */
 export async function endRecording(client: ClientBase): Promise<void> {
-  const { schema, hasTriggers } = await verifyRecording(client, false);
+  const { schema, hasTriggers } = await selectSchema(client);
   if (hasTriggers)
     await transact(client, 'lock table books in access exclusive mode', () =>
       client.query(stopRecording(schema)),
@@ -93,7 +73,8 @@ async function resume(client: ClientBase, { schema, hasLog }: Schema, days: numb
   if (!hasLog) return false;
   await client.query(FIXED_PATH);
   const { rows } = await client.query<{ days: number }>(
-    `select days from ${schema}.book_history where days is not null and definitions = ${definitionsOf(schema)}`,
+    `select days from ${schema}.book_history
+    where days is not null and definitions = '${definitionsOf(schema)}' and ${isRecording(schema)}`,
   );
   if (rows[0] && rows[0].days !== days)
     await client.query(`update ${schema}.book_history set days = ${days}`);

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { ORDER_SETTING } from '../../store/postgres/sql.ts';
 import {
   createTriggers,
-  digestOfDefinitions,
   dropTriggers,
   FIXED_PATH,
+  hasTriggers,
   quoteLiteral,
 } from '../../store/postgres/triggers.ts';
 
@@ -53,7 +53,7 @@ export function startRecording(schema: string, days: number): string {
   return `
     ${FIXED_PATH};
     ${createRecorder(schema)}
-    ${recordGap(schema)}, days = ${days}, definitions = ${definitionsOf(schema)} from gap;
+    ${recordGap(schema)}, days = ${days}, definitions = '${definitionsOf(schema)}' from gap;
   `;
 }
 
@@ -195,20 +195,15 @@ function recordGap(schema: string): string {
     update ${schema}.book_history set removed = gap.note, removed_nonce = gap.nonce`;
 }
 
-/**
- * What {@link startRecording} creates, and what the database has of it, as an expression. It differs also in a version of the
- * service that creates something else: then changes may be missing.
- */
+/** What {@link startRecording} creates; a version of the service that creates something else notes a gap. */
 export function definitionsOf(schema: string): string {
-  return `'${hash('sha1', createRecorder(schema))} ' || ${digestOfDefinitions(schema, LOG)}`;
+  return hash('sha1', createRecorder(schema));
 }
 
-export const LOG = {
-  prefix: 'book_history',
-  tables: ['book_history', 'book_history_changes', 'book_history_note'],
-  indexes: ['book_history_changes_pkey', 'book_history_by_book', 'book_history_deleted'],
-  functions: [RECORD, 'book_history_last', 'book_history_removed'],
-};
+/** Whether the triggers are there, as an expression. */
+export function isRecording(schema: string): string {
+  return hasTriggers('book_history', schema, RECORD);
+}
 
 /** The columns that the tables of the log must have at least, or they are those of another program. */
 export const LOG_COLUMNS = {

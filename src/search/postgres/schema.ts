@@ -1,13 +1,8 @@
-import type { ClientBase, PoolClient, QueryResult } from 'pg';
-import { expectRights } from '../../store/postgres/rights.ts';
+import { hash } from 'node:crypto';
+import type { PoolClient, QueryResult } from 'pg';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
-import {
-  createTriggers,
-  digestOfDefinitions,
-  FIXED_PATH,
-  quoteLiteral,
-} from '../../store/postgres/triggers.ts';
+import { createTriggers, FIXED_PATH, hasTriggers, quoteLiteral } from '../../store/postgres/triggers.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
 import { UnusableIndex } from '../index-wait.ts';
@@ -107,7 +102,7 @@ async function selectOutdated(client: PoolClient): Promise<Table | undefined> {
   const queue = `to_regclass(${quoteLiteral(`${schema}.book_search_queue`)})`;
   await client.query(FIXED_PATH);
   const { rows } = await client.query<{ isIntact: boolean | null }>(
-    `select obj_description(${queue}, 'pg_class') = ${digestOfDefinitions(schema, DEFINITIONS)} as "isIntact"`,
+    `select obj_description(${queue}, 'pg_class') = '${definitionsOf(schema)}' and ${hasTriggers('book_search', schema, NOTE)} as "isIntact"`,
   );
   return rows[0]?.isIntact ? undefined : table;
 }
@@ -120,19 +115,13 @@ function compareVersions(one: string | null, other: string): number {
   return (one ?? '').localeCompare(other, 'en', { numeric: true });
 }
 
-/** @throws StoreNotReady if there is an index, and this user may not put it right; it lists the rights that are missing */
-export async function expectIndexRights(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<Table>(SELECT_TABLE);
-  if (rows[0]?.version && !rows[0].isForeign) await expectRights(client, { creates: DEFINITIONS });
-}
+/** The function of the triggers on the books. */
+const NOTE = 'note_book_changes';
 
-/** Stored as the comment of the queue. The indexes that are missing while many changes are applied are not among them. */
-const DEFINITIONS = {
-  prefix: 'book_search',
-  tables: ['book_search', 'book_search_lock', 'book_search_queue'],
-  indexes: ['book_search_pkey', 'book_search_queue_pkey'],
-  functions: ['note_book_changes'],
-};
+/** What {@link createTables} creates; stored as the comment of the queue. */
+function definitionsOf(schema: string): string {
+  return hash('sha1', createTables(schema));
+}
 
 async function selectTable(client: PoolClient): Promise<Table | undefined> {
   const [table] = (await client.query<Table>(SELECT_TABLE)).rows;
@@ -210,10 +199,7 @@ function markAllChanged(schema: string): string {
     select one from ${schema}.book_search_lock for update;
     insert into ${schema}.book_search_queue (first_id, last_id) values (${ALL_IDS.join(', ')});
     comment on table ${schema}.book_search is '${INDEX_VERSION}';
-    ${FIXED_PATH};
-    do $do$ begin
-      execute format('comment on table %s is %L', ${quoteLiteral(`${schema}.book_search_queue`)}, ${digestOfDefinitions(schema, DEFINITIONS)});
-    end $do$;
+    comment on table ${schema}.book_search_queue is '${definitionsOf(schema)}';
   `;
 }
 
@@ -264,7 +250,7 @@ function createTables(schema: string): string {
       return null;
     end
     $function$;
-    ${createTriggers('book_search', schema, 'note_book_changes')}
+    ${createTriggers('book_search', schema, NOTE)}
   `;
 }
 

@@ -13,14 +13,12 @@ import { toRejection, toStoreError } from './errors.ts';
 import { readState } from './migrations.ts';
 import { type ColumnsRow, renderPage } from './pages.ts';
 import { retry } from './pool/pool.ts';
-import { expectRights, READING_RIGHTS } from './rights.ts';
 import * as schema from './schema.ts';
 import * as sql from './sql.ts';
 
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await schema.expectUtf8(client);
-    await expectRights(client, READING_RIGHTS);
     await readState(client);
     await schema.expectBooks(client);
     return findCitus(client);

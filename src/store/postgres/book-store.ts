@@ -23,20 +23,14 @@ import { isUndone, toRejection } from './errors.ts';
 import { type ColumnsRow, renderPage } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
-import type { Verify } from './rights.ts';
 import { prepareSchema } from './schema.ts';
 import { matchIds, SELECT, SELECT_PAGE } from './sql.ts';
 
-export async function openStore(
-  conninfo: Conninfo,
-  observer: StoreObserver,
-  verify: Verify,
-): Promise<OpenStore> {
+export async function openStore(conninfo: Conninfo, observer: StoreObserver): Promise<OpenStore> {
   let citus: Citus | undefined;
   const prepare = async (connected: ClientBase) => {
     await retry(() => prepareSchema(connected));
     citus = await prepareCitus(connected);
-    if (!citus) await verify(connected);
   };
   const { server, client } = await connect(conninfo, prepare);
   await client.end();

@@ -6,8 +6,8 @@ import type { Conninfo } from './connection/conninfo.ts';
 /** Creates the engine of a PostgreSQL database. A service loads only its store; commands load the other modules. */
 export function createEngine(conninfo: Conninfo): Engine {
   return {
-    openStore: (observer, verify) => openStore(conninfo, observer, verify),
-    inspect: async (verify) => (await import('./inspection.ts')).inspectStore(conninfo, verify),
+    openStore: (observer) => openStore(conninfo, observer),
+    inspect: async () => (await import('./inspection.ts')).inspectStore(conninfo),
     openArchive: async () => (await import('./archive.ts')).openArchive(conninfo),
     openArchiveForReading: async () => (await import('./archive.ts')).openArchiveForReading(conninfo),
     async backUp() {

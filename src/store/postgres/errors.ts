@@ -59,6 +59,11 @@ export function isUnsupported(error: unknown): boolean {
   return hasState(error, /^(0A|42|22023)/);
 }
 
+/** Why PostgreSQL does not prepare a store: it names a right that is missing, or says that there is no schema; otherwise as {@link reasonOf}. */
+export function explainRefusal(error: unknown): string {
+  return error instanceof Error && hasState(error, /^(42501|3F000)$/) ? error.message : reasonOf(error);
+}
+
 /** A short name of an error for operators. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);

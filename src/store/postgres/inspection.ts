@@ -1,26 +1,23 @@
 import type { ClientBase } from 'pg';
 import { COUNTED_MAX, describeMarked, formatBookCount, isMark } from '../inspection.ts';
-import { findCitus } from './citus/citus.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { readState } from './migrations.ts';
-import { expectRights, STORE_RIGHTS, type Verify } from './rights.ts';
-import { expectBooks, expectNoOtherSpelling, expectUtf8 } from './schema.ts';
+import { expectBooks, expectNoOtherSpelling, expectPrivileges, expectUtf8 } from './schema.ts';
 
-export async function inspectStore(conninfo: Conninfo, verify: Verify): Promise<string> {
+export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
   const { client } = await connect(conninfo, async (connected) => {
     await connected.query('begin transaction read only');
-    description = await describe(connected, verify);
+    description = await describe(connected);
   });
   await client.end();
   return description;
 }
 
 /** Verifies what a start verifies before it changes anything. */
-async function describe(client: ClientBase, verify: Verify): Promise<string> {
+async function describe(client: ClientBase): Promise<string> {
   await expectUtf8(client);
-  await expectRights(client, STORE_RIGHTS);
   const { relations } = await readState(client);
   if (!relations.has('books')) {
     await expectNoOtherSpelling(client);
@@ -30,7 +27,7 @@ async function describe(client: ClientBase, verify: Verify): Promise<string> {
     ].join('; ');
   }
   await expectBooks(client);
-  if (!(await findCitus(client))) await verify(client);
+  await expectPrivileges(client);
   return [
     `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
     ...(await describeMarks(client)),

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
-import { reasonOf, sqlState } from './errors.ts';
+import { explainRefusal, sqlState } from './errors.ts';
 
 /** They keep ids and years exact. */
 export const CHECKS = ['books_id_exact', 'books_year_exact'];
@@ -146,5 +146,5 @@ async function apply(client: ClientBase, next: number): Promise<void> {
 }
 
 function cannotMigrate(version: number, cause: unknown): StoreNotReady {
-  return new StoreNotReady(`migration ${version} cannot be applied (${reasonOf(cause)})`, { cause });
+  return new StoreNotReady(`migration ${version} cannot be applied (${explainRefusal(cause)})`, { cause });
 }

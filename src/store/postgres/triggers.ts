@@ -76,42 +76,20 @@ export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** What the service creates to see changes of the books; names without their schema. */
-interface Definitions {
-  /** The beginning of the names of the triggers on the books and on these tables. */
-  readonly prefix: string;
-  /** With sequences. */
-  readonly tables: readonly string[];
-  readonly indexes: readonly string[];
-  readonly functions: readonly string[];
-}
-
 /**
- * A digest of the definitions that the database has, as an expression. A start compares it with the one that was stored when they
- * were created: it differs when something was altered, disabled, replaced or restored from a dump. It must be evaluated with
- * {@link FIXED_PATH}, on which the names in it depend.
+ * Whether all tables of books have all of the triggers, enabled, and no other table has one, as an expression. After a partition was
+ * added or a dump restored, some are missing; a partition that was detached still has its own.
  */
-export function digestOfDefinitions(
-  schema: string,
-  { prefix, tables, indexes, functions }: Definitions,
-): string {
-  const ours = `array[${tables.map((table) => `to_regclass(${quoteLiteral(`${schema}.${table}`)})`).join(', ')}]::oid[]`;
-  return `(select md5(string_agg(definition, ' ' order by definition)) from (
-    select concat('table ', oid) as definition from unnest(array${tablesOfBooks(schema)} || ${ours}) as oid
-    union all
-    select concat('column ', attrelid, ' ', attname, ' ', format_type(atttypid, atttypmod), ' ', attnotnull, ' ', pg_get_expr(adbin, adrelid))
-    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
-    where attrelid = any (${ours}) and attnum > 0 and not attisdropped
-    union all
-    select pg_get_indexdef(oid) from pg_class
-    where relnamespace = ${quoteLiteral(schema)}::regnamespace and relkind = 'i' and relname in ('${indexes.join("', '")}')
-    union all
-    select concat(pg_get_triggerdef(oid), ' ', tgenabled in ('O', 'A')) from pg_trigger
-    where (tgrelid in ${tablesOfBooks(schema)} or tgrelid = any (${ours})) and starts_with(tgname, '${prefix}_')
-    union all
-    select pg_get_functiondef(oid) from pg_proc
-    where pronamespace = ${quoteLiteral(schema)}::regnamespace and proname in ('${functions.join("', '")}')
-  ) as definitions)`;
+export function hasTriggers(prefix: string, schema: string, name: string): string {
+  return `not exists (
+    ${selectTriggers(schema, name, `tgrelid not in ${tablesOfBooks(schema)}`)}
+  ) and not exists (
+    select from ${tablesOfBooks(schema)} as parts cross join unnest(array['${Object.keys(TRIGGERS).join("', '")}']) as event
+    where not exists (
+      select from pg_trigger where tgrelid = parts.oid and tgname = '${prefix}_' || event
+        and tgfoid = to_regproc(${quoteLiteral(`${schema}.${name}`)}) and tgenabled in ('O', 'A')
+    )
+  )`;
 }
 
 /** PostgreSQL prints names without their schema if the search_path has it. */

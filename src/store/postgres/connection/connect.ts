@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../errors.ts';
-import { isConnectionBroken, isReadOnly, NO_TLS, reasonOf, sqlState } from '../errors.ts';
+import { explainRefusal, isConnectionBroken, isReadOnly, NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo } from './conninfo.ts';
 import { applySettings, StandbyServer } from './session-settings.ts';
 import { explainFailure } from './start-failure.ts';
@@ -62,7 +62,7 @@ export async function connect(
   } catch (error) {
     await client.end();
     if (error instanceof StoreNotReady) throw error;
-    throw new StoreNotReady(`the table books cannot be used (${reasonOf(error)})`);
+    throw new StoreNotReady(`the table books cannot be used (${explainRefusal(error)})`);
   }
 }
 
