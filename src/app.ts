@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer } from './api/server.ts';
 import { Credentials } from './auth/credentials.ts';
 import { LoginThrottle } from './auth/throttle.ts';
 import { Tokens } from './auth/tokens.ts';
 import type { Secrets, ServiceConfig } from './config/config.ts';
 import { readVersion } from './config/version.ts';
-import { historyWing } from './history/wing.ts';
+import { openHistory } from './history/open-history.ts';
 import { type LogStream, openLogger } from './log/log.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { searchWing } from './search/wing.ts';
+import { openSearch } from './search/open-search.ts';
+import { createServer } from './server.ts';
 import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
-import type { OpenWing, Wing } from './wing.ts';
-
-/** What can be taken away: the entry, its import and its folder. */
-const WINGS: readonly Wing[] = [searchWing, historyWing];
 
 export interface App {
   readonly url: string;
@@ -33,6 +29,8 @@ const STORE_CLOSE_MS_MAX = 500;
 const SQLITE_CLOSE_MS_MAX = 5_000;
 
 /**
+ * Starts the service: configuration, engine, store, search, history, server, listening. What is off is undefined.
+ *
  * @param now the clock, in milliseconds since 1970, by which tokens expire
  * @param monotonicNow a clock that is never set, in milliseconds
  * @throws StoreNotReady when the store cannot be reached or prepared
@@ -47,21 +45,19 @@ export async function startApp(
 ): Promise<App> {
   const version = readVersion();
   const metrics = config.hasMetrics ? new Metrics(version, config.store.engine) : undefined;
-  const engine = await loadEngine(config.store);
   const logger = openLogger(logStream, config.logLevel);
   const observer = observerOf(metrics, logger);
   await using opened = new AsyncDisposableStack();
+  const engine = await loadEngine(config.store);
   const store = opened.use(await engine.openStore(observer));
-  const wings: OpenWing[] = [];
-  for (const entry of WINGS) {
-    const wing = opened.use(await entry.open(store.connection, config, observer));
-    if (wing) wings.push(wing);
-  }
+  const search = opened.use(await openSearch(store.connection, observer));
+  const history = opened.use(await openHistory(store.connection, config.historyDays, observer));
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
     version,
     store,
-    wings,
+    search,
+    history,
     tokens,
     credentials: new Credentials(secrets.username, secrets.password),
     throttle: new LoginThrottle(config.limits.failedLogins, monotonicNow),
@@ -75,7 +71,7 @@ export async function startApp(
   metrics?.start(() => ({ ...server.state(), tokens: tokens.cache }), server.gauges);
   const url = await server.listen(config.port, config.host);
   const resources = opened.move();
-  const lost = Promise.race([store, ...wings].flatMap((part) => part.lost ?? []));
+  const lost = Promise.race([store, history].flatMap((part) => part?.lost ?? []));
   let isLost = false;
   void lost.then(() => {
     isLost = true;

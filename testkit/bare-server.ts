@@ -1,6 +1,5 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { createServer } from '../src/api/server.ts';
 import { Credentials } from '../src/auth/credentials.ts';
 import { LoginThrottle } from '../src/auth/throttle.ts';
 import { Tokens } from '../src/auth/tokens.ts';
@@ -8,10 +7,9 @@ import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
 import { readConfig } from '../src/config/config.ts';
 import { readVersion } from '../src/config/version.ts';
 import type { BookHistory } from '../src/history/book-history.ts';
-import { serveHistory } from '../src/history/wing.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
-import { serveSearch } from '../src/search/wing.ts';
 import { Secret } from '../src/secret.ts';
+import { createServer } from '../src/server.ts';
 
 /** A server with an unavailable store, for everything except books. */
 export interface BareServer extends AsyncDisposable {
@@ -33,10 +31,8 @@ export async function startBareServer(): Promise<BareServer> {
   const server = createServer({
     version: readVersion(),
     store: UNAVAILABLE,
-    wings: [
-      { serve: (core) => serveSearch(core, UNAVAILABLE) },
-      { serve: (core) => serveHistory(core, UNAVAILABLE) },
-    ],
+    search: UNAVAILABLE,
+    history: UNAVAILABLE,
     tokens: new Tokens(secrets.tokenKey, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
     throttle: new LoginThrottle(config.limits.failedLogins),

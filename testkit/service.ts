@@ -1,5 +1,4 @@
 import { after } from 'node:test';
-import { createServer } from '../src/api/server.ts';
 import { startApp } from '../src/app.ts';
 import { Credentials } from '../src/auth/credentials.ts';
 import { LoginThrottle } from '../src/auth/throttle.ts';
@@ -8,8 +7,8 @@ import type { BookStore } from '../src/book/book-store.ts';
 import { readConfig, type ServiceConfig } from '../src/config/config.ts';
 import type { HttpLimits } from '../src/http/limits.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
-import { serveSearch } from '../src/search/wing.ts';
 import { Secret } from '../src/secret.ts';
+import { createServer } from '../src/server.ts';
 import { parseStoreAddress } from '../src/store/address.ts';
 import { assertNothingConfidential } from './confidential.ts';
 import { assertDescribed } from './described.ts';
@@ -160,7 +159,8 @@ export async function startServiceOn(
   const server = createServer({
     version: '0.0.0',
     store,
-    wings: 'search' in store ? [{ serve: (core) => serveSearch(core, store) }] : [],
+    search: 'search' in store ? store : undefined,
+    history: undefined,
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(DEFAULTS.limits.failedLogins),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Book, BookUpdate } from '../src/book/book.ts';
 import { type BookPage, type BookStore, StoreUnavailable, type UpdateFault } from '../src/book/book-store.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
-import { openSearch } from '../src/search/wing.ts';
+import { openSearch } from '../src/search/open-search.ts';
 import { parseStoreAddress } from '../src/store/address.ts';
 import type { BookArchive } from '../src/store/book-archive.ts';
 import type { Engine, OpenStore } from '../src/store/engine.ts';

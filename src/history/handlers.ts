@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bookId, CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
 import { bytesOfBooks } from '../api/many-books.ts';
-import type { Core } from '../api/server.ts';
 import type { Turns } from '../api/turns.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';
@@ -49,9 +48,6 @@ const RESTORE_FAULTS: Readonly<Record<RestoreFault['fault'], OutcomeName>> = {
   'too long': 'payloadTooLarge',
 };
 
-/** What the handlers need of the core. */
-type HandlerContext = Pick<Core, 'bodies' | 'unread' | 'turns'>;
-
 /** The handlers of the log of changes. All need a token. */
 export class HistoryHandlers {
   readonly #history: BookHistory;
@@ -60,7 +56,13 @@ export class HistoryHandlers {
   readonly #unread: UnreadLimits;
   readonly #turns: Turns;
 
-  constructor(history: BookHistory, followers: Followers, { bodies, unread, turns }: HandlerContext) {
+  constructor(
+    history: BookHistory,
+    followers: Followers,
+    bodies: BodyReader,
+    unread: UnreadLimits,
+    turns: Turns,
+  ) {
     this.#history = history;
     this.#followers = followers;
     this.#bodies = bodies;

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
-import type { Gauge as GaugeOfWing } from '../api/server.ts';
 import { processMetrics } from './process.ts';
 import { RequestMetrics } from './requests.ts';
 import { StoreMetrics } from './store.ts';
@@ -12,6 +11,13 @@ interface ServerSnapshot {
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
+}
+
+/** A metric that is read at each scrape. */
+export interface GaugeSource {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => number;
 }
 
 export class Metrics {
@@ -32,8 +38,8 @@ export class Metrics {
     }).set({ version, engine, node: process.versions.node }, 1);
   }
 
-  /** @param gauges those of the wings */
-  start(getSnapshot: () => ServerSnapshot, gauges: readonly GaugeOfWing[]): void {
+  /** @param gauges those of the server */
+  start(getSnapshot: () => ServerSnapshot, gauges: readonly GaugeSource[]): void {
     this.#process = processMetrics();
     const registers = [this.#registry];
     new Gauge({

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Core } from '../api/server.ts';
-import { UnreadResponse } from '../api/unread-response.ts';
+import type { ListHandler } from '../api/list-handler.ts';
+import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import { queryAfter } from '../http/query-parameters.ts';
 import type { HttpResult } from '../http/response.ts';
@@ -17,21 +17,29 @@ const SEARCHES_MAX = 500;
 /** The length of a page of a response in several pages, of which the memory has two, as of the whole list. */
 const PART_BYTES = 128 * 1_024;
 
-/** GET /books. Without a query, the core responds with all books. */
+/** GET /books with a query; without one, it is the list of all books. */
 export class SearchHandler {
   readonly #search: BookSearch;
-  readonly #core: Core;
+  readonly #lists: ListHandler;
+  readonly #unread: UnreadLimits;
+  readonly #searchMs: number;
   /** The number of searches that are running or being sent. */
   count = 0;
 
-  constructor(search: BookSearch, core: Core) {
+  /**
+   * @param lists responds without a query, and reads pages of all books
+   * @param searchMs the time until a response begins, and then until its next part
+   */
+  constructor(search: BookSearch, lists: ListHandler, unread: UnreadLimits, searchMs: number) {
     this.#search = search;
-    this.#core = core;
+    this.#lists = lists;
+    this.#unread = unread;
+    this.#searchMs = searchMs;
   }
 
   readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const list = readListRequest(request.raw.url ?? '');
-    if (list === undefined) return this.#core.listBooks(request, reply);
+    if (list === undefined) return this.#lists.handle(request, reply);
     if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
     const limit = limitOfPlainPage(list);
     return limit === undefined
@@ -45,7 +53,7 @@ export class SearchHandler {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<HttpResult> {
-    const { json, last: id } = await this.#core.readPage(after?.id, limit, reply);
+    const { json, last: id } = await this.#lists.readPage(after?.id, limit, reply);
     const page = { outcome: 'booksRetrieved', json: toArray([json]) } as const;
     return id === undefined
       ? page
@@ -58,10 +66,10 @@ export class SearchHandler {
     this.count++;
     reply.raw.once('close', () => this.count--);
     const bytesMax = list.limit === undefined ? PART_BYTES : PAGE_BYTES_MAX;
-    const response = new UnreadResponse(this.#core.unread, reply.raw);
+    const response = new UnreadResponse(this.#unread, reply.raw);
     response.expectRoom(bytesMax);
     const query = { ...list.query, bytesMax };
-    const search = new TimedSearch(this.#search, query, reply, this.#core.searchMs);
+    const search = new TimedSearch(this.#search, query, reply, this.#searchMs);
     const headers = list.isCounted ? await countMatches(search, list) : {};
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);

@@ -9,7 +9,7 @@ export interface OpenStore extends BookStore {
   readonly connection: StoreConnection;
 }
 
-/** How the wings, such as searches, reach the books of an open store. */
+/** How searches and the history reach the books of an open store. */
 export type StoreConnection =
   | SqliteConnection
   | {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import { openHistory } from '../../src/history/wing.ts';
+import { openHistory } from '../../src/history/open-history.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';

@@ -8,7 +8,7 @@ import type {
   ChangeRequest,
   RestoreFault,
 } from '../../src/history/book-history.ts';
-import { openHistory } from '../../src/history/wing.ts';
+import { openHistory } from '../../src/history/open-history.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';

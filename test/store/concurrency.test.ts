@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Book, BookFields } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { engines } from '../../testkit/engines.ts';
-import { NO_OBSERVER, NO_VERIFICATION } from '../../testkit/no-observer.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { assertSameJson, engineAt, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
@@ -184,7 +184,7 @@ for (const engine of engines) {
     test('rejects later calls, including those made while it closes', async () => {
       await using address = await engine.createAddress();
       // Without its searches, which are closed before it.
-      const store = await (await engineAt(address.dbUrl)).openStore(NO_OBSERVER, NO_VERIFICATION);
+      const store = await (await engineAt(address.dbUrl)).openStore(NO_OBSERVER);
       const { id } = await store.create(DUNE);
       const callAll = () =>
         Promise.allSettled([

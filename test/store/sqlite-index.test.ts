@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { StoreUnavailable } from '../../src/book/book-store.ts';
-import { openHistory } from '../../src/history/wing.ts';
+import { openHistory } from '../../src/history/open-history.ts';
 import { BehindTarget, IndexReader } from '../../src/search/sqlite/index-reader.ts';
 import { IndexUpdater } from '../../src/search/sqlite/index-updater.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';

@@ -13,28 +13,29 @@ import { createFolder } from '../../testkit/folder.ts';
 import { CREDENTIALS } from '../conformance/credentials.ts';
 import { ROOT, readText } from './files.ts';
 
-/** The wings, and the rules that a service without them cannot meet. */
-const WINGS: Readonly<Record<string, Rule['needs'][]>> = { history: ['history'], search: [] };
+/** What can be removed, and the rules that a service without it cannot meet. */
+const PARTS: Readonly<Record<string, Rule['needs'][]>> = { history: ['history'], search: [] };
 
-for (const [wing, needed] of Object.entries(WINGS)) {
-  describe(`without src/${wing}/ and its entry in src/app.ts, the service meets the contract`, () => {
+for (const [part, needed] of Object.entries(PARTS)) {
+  describe(`without src/${part}/ and its lines in src/app.ts and src/server.ts, the service meets the contract`, () => {
     registerRules(
       rules.filter(({ needs }) => needs === undefined || !needed.includes(needs)),
-      () => startWithout(wing),
+      () => startWithout(part),
     );
   });
 }
 
-/** Starts a copy of the service from which a wing was taken away. */
-async function startWithout(wing: string): Promise<ServiceOptions & AsyncDisposable> {
+/** Starts a copy of the service from which a part was removed. */
+async function startWithout(part: string): Promise<ServiceOptions & AsyncDisposable> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await createFolder());
   for (const name of ['src', 'package.json'])
     cpSync(join(ROOT, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'), 'junction');
-  rmSync(join(folder.path, 'src', wing), { recursive: true });
+  rmSync(join(folder.path, 'src', part), { recursive: true });
+  for (const file of ['src/app.ts', 'src/server.ts'])
+    writeFileSync(join(folder.path, file), withoutPart(readText(file), part));
   const app = join(folder.path, 'src/app.ts');
-  writeFileSync(app, withoutWing(readText('src/app.ts'), wing));
   const { config, secrets } = readConfig({
     HOST: '127.0.0.1',
     PORT: '0',
@@ -50,12 +51,13 @@ async function startWithout(wing: string): Promise<ServiceOptions & AsyncDisposa
   return { ...CREDENTIALS, url: running.url, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
-/** Takes the import of a wing and its entry away. */
-function withoutWing(source: string, wing: string): string {
-  const [line = '', name = ''] =
-    new RegExp(`^import \\{ (\\w+) \\} from './${wing}/wing\\.ts';\\n`, 'm').exec(source) ?? [];
-  const [list = '', entries = ''] = /^const WINGS: readonly Wing\[\] = \[(.*)\];$/m.exec(source) ?? [];
-  assert.ok(name !== '' && entries.split(', ').includes(name), `src/app.ts has no entry of src/${wing}/`);
-  const others = entries.split(', ').filter((entry) => entry !== name);
-  return source.replace(line, '').replace(list, list.replace(entries, others.join(', ')));
+/** Removes what is only there for a part: its imports, its block, its declarations, and its name from lists. */
+function withoutPart(source: string, part: string): string {
+  const without = source
+    .replace(new RegExp(`^  if \\(${part}\\) \\{[^]*?^  \\}(?: else \\{\n([^]*?)^  \\})?\n`, 'm'), '$1')
+    .replace(new RegExp(`^import .* from './${part}/.*\n`, 'gm'), '')
+    .replace(new RegExp(`^ +(?:const |readonly )?${part}(?:,|:| =).*\n`, 'gm'), '')
+    .replaceAll(`, ${part}`, '');
+  assert.notEqual(without, source);
+  return without;
 }

@@ -1,0 +1,156 @@
+import { BookHandlers } from './api/book-handlers.ts';
+import { describeError } from './api/describe-error.ts';
+import { describeRoutes } from './api/description/openapi.ts';
+import { operations } from './api/description/operations.ts';
+import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './api/health-handlers.ts';
+import { ListHandler } from './api/list-handler.ts';
+import { TokenHandlers } from './api/token-handlers.ts';
+import { Turns } from './api/turns.ts';
+import type { Credentials } from './auth/credentials.ts';
+import type { LoginThrottle } from './auth/throttle.ts';
+import type { Tokens } from './auth/tokens.ts';
+import type { BookStore } from './book/book-store.ts';
+import type { BookHistory } from './history/book-history.ts';
+import { Followers } from './history/followers.ts';
+import { HistoryHandlers } from './history/handlers.ts';
+import { operations as historyOperations } from './history/operations.ts';
+import { BodyReader } from './http/body/body-reader.ts';
+import { MemoryBudget } from './http/body/memory-budget.ts';
+import { HttpServer, type HttpServerOptions } from './http/http-server.ts';
+import type { RequestObserver } from './http/request-log.ts';
+import { respondWith } from './http/response.ts';
+import type { GaugeSource } from './metrics/metrics.ts';
+import type { BookSearch } from './search/book-search.ts';
+import { searchBooks } from './search/operations.ts';
+import { SearchHandler } from './search/search-handler.ts';
+import { redirectToConsole, serveConsole } from './web/console.ts';
+import { serveDocs } from './web/docs.ts';
+
+/** Makes a server of the API, its documentation and the web console: the order of a request, and then all routes. */
+export function createServer(options: ServerOptions) {
+  const { store, search, history, limits, metrics } = options;
+  const server = new HttpServer({
+    ...options,
+    probes: [HEALTH_PATH, READINESS_PATH, METRICS_PATH],
+    describeError,
+    redirect: redirectToConsole,
+    observer: metrics?.requests,
+  });
+  const { app } = server;
+  const bodies = new BodyReader(limits.bodyBytesAtOnce);
+  const loginBodies = new BodyReader(limits.loginBytesAtOnce);
+  const unread = { budget: new MemoryBudget(limits.unreadBytesAtOnce), waitMs: limits.turnMs };
+  const turns = new Turns(limits.turnMs);
+  const gauges: GaugeSource[] = [];
+
+  // Files, for which no token is needed.
+  serveDocs(app, describeRoutes(app, options.version));
+  serveConsole(app);
+
+  const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle, loginBodies);
+  app.post('/token', { config: operations.issueToken }, respondWith(tokens.issue));
+
+  const protect = { onRequest: tokens.authenticate };
+  const books = new BookHandlers(store, bodies, unread, turns);
+  app.post('/book', { ...protect, config: operations.createBook }, respondWith(books.create));
+  app.get('/book/:id', { ...protect, config: operations.findBook }, respondWith(books.find));
+  app.put('/book/:id', { ...protect, config: operations.updateBook }, respondWith(books.update));
+  app.delete('/book/:id', { ...protect, config: operations.deleteBook }, respondWith(books.delete));
+  app.post('/books', { ...protect, config: operations.createBooks }, respondWith(books.createMany));
+  app.patch('/books', { ...protect, config: operations.updateBooks }, respondWith(books.updateMany));
+
+  const lists = new ListHandler(store, unread);
+  if (search) {
+    const searches = new SearchHandler(search, lists, unread, limits.searchMs);
+    app.get('/books', { ...protect, config: searchBooks }, respondWith(searches.handle));
+    afterWrites(() => search.written());
+    gauges.push({
+      name: 'bookkeeping_searches',
+      help: 'Searches in progress.',
+      read: () => searches.count,
+    });
+  } else {
+    app.get('/books', { ...protect, config: operations.listBooks }, respondWith(lists.handle));
+  }
+
+  if (history) {
+    const followers = new Followers(history);
+    const changes = new HistoryHandlers(history, followers, bodies, unread, turns);
+    const { followChanges, readHistory, listDeletedBooks, restoreBook, restoreBooks } = historyOperations;
+    app.get('/changes', { ...protect, config: followChanges }, respondWith(changes.follow));
+    app.get('/book/:id/history', { ...protect, config: readHistory }, respondWith(changes.listOfBook));
+    app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(changes.listDeleted));
+    app.post('/book/:id/restore', { ...protect, config: restoreBook }, respondWith(changes.restore));
+    app.post('/books/restore', { ...protect, config: restoreBooks }, respondWith(changes.restoreMany));
+    afterWrites(() => followers.written());
+    server.connections.drainListeners.push(() => followers.stop());
+    gauges.push({
+      name: 'bookkeeping_followers',
+      help: 'Requests that wait for changes.',
+      read: () => followers.count,
+    });
+  }
+
+  const health = new HealthHandlers(store, () => server.connections.isStopping);
+  app.get(HEALTH_PATH, { config: operations.checkHealth }, respondWith(health.check));
+  app.get(READINESS_PATH, { config: operations.checkReadiness }, respondWith(health.checkReadiness));
+  if (metrics) {
+    app.get(METRICS_PATH, { config: operations.readMetrics }, async (_request, reply) =>
+      reply
+        .headers(METRICS_HEADERS)
+        .type(metrics.type)
+        .send(await metrics.expose()),
+    );
+  }
+
+  /** Has a function called after each request that may have written. A rejected one has not: so strangers cannot make work. */
+  function afterWrites(written: () => void): void {
+    app.addHook('onResponse', ({ method }, { statusCode }, done) => {
+      const isRejected = statusCode >= 400 && statusCode < 500;
+      if (method !== 'GET' && method !== 'HEAD' && !isRejected) written();
+      done();
+    });
+  }
+
+  return {
+    listen: (port: number, host?: string) => server.listen(port, host),
+    close: () => server.close(),
+    /** The metrics of search and history. */
+    gauges,
+    /** The part of the metrics that is not counted. */
+    state: () => ({
+      connections: server.connections.counts,
+      heldBytes: {
+        bodies: bodies.budget.bytesHeld + loginBodies.budget.bytesHeld,
+        responses: unread.budget.bytesHeld,
+      },
+      logins: tokens.logins,
+    }),
+  };
+}
+
+const METRICS_PATH = '/metrics';
+const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
+/** What a server serves, and its limits. What is undefined is off. */
+interface ServerOptions
+  extends Pick<HttpServerOptions, 'limits' | 'corsOrigins' | 'trustProxy' | 'logStream' | 'logLevel'> {
+  /** Of the service, for `/openapi.json`. */
+  readonly version: string;
+  readonly store: BookStore;
+  readonly search: BookSearch | undefined;
+  readonly history: BookHistory | undefined;
+  readonly tokens: Tokens;
+  readonly credentials: Credentials;
+  readonly throttle: LoginThrottle;
+  readonly metrics?: ServedMetrics | undefined;
+}
+
+/** Metrics, served without a token and without the envelope. */
+interface ServedMetrics {
+  readonly requests: RequestObserver;
+  /** The media type of the text. */
+  readonly type: string;
+  /** All metrics as text. */
+  expose(): Promise<string>;
+}
