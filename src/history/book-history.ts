@@ -1,5 +1,5 @@
 import type { Book } from '../book/contract.ts';
-import type { LogPosition } from '../store/log-position.ts';
+import type { LogPosition } from '../changes/log-position.ts';
 
 /**
  * The log of the changes of the books of a store, whichever program made them. Every method rejects with `StoreUnavailable`

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DueTimer } from '../store/due-timer.ts';
+import { DueTimer } from '../changes/due-timer.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from './book-history.ts';
 
 /** The interval of polls for changes of other programs, while a follower waits. */

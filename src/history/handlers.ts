@@ -23,7 +23,7 @@ import type {
   RestoreFault,
 } from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
-import { PAGE_BYTES_MAX } from './change-log.ts';
+import { PAGE_BYTES_MAX } from './change-page.ts';
 import type { Followers } from './followers.ts';
 import { readIds } from './ids.ts';
 import { changesParameters, historyParameters } from './operations.ts';

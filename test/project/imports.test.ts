@@ -10,6 +10,16 @@ const RULES: readonly ImportRule[] = [
     modules: /^(?!(app|server)\.ts|history\/|search\/)/,
     mayNotImport: /^(history|search)\//,
   },
+  {
+    rule: 'changes/ is above the store, and below search/ and history/',
+    modules: /^changes\//,
+    mayImport: /^(changes|store|book)\//,
+  },
+  {
+    rule: 'search/ and history/ alone import changes/',
+    modules: /^(?!(changes|history|search)\/)/,
+    mayNotImport: /^changes\//,
+  },
   { rule: 'search/ and history/ do not know each other', modules: /^history\//, mayNotImport: /^search\// },
   { rule: 'search/ and history/ do not know each other', modules: /^search\//, mayNotImport: /^history\// },
   { rule: 'a leaf imports nothing', modules: /^(json\/|secret\.ts)/, mayImport: /^json\// },
@@ -47,13 +57,13 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'the engines do not know each other',
-    modules: /^(store|history|search)\/sqlite\//,
-    mayNotImport: /^(store|history|search)\/postgres\//,
+    modules: /^(store|changes|history|search)\/sqlite\//,
+    mayNotImport: /^(store|changes|history|search)\/postgres\//,
   },
   {
     rule: 'the engines do not know each other',
-    modules: /^(store|history|search)\/postgres\//,
-    mayNotImport: /^(store|history|search)\/sqlite\//,
+    modules: /^(store|changes|history|search)\/postgres\//,
+    mayNotImport: /^(store|changes|history|search)\/sqlite\//,
   },
   {
     rule: 'an engine is chosen in one place',
@@ -83,12 +93,12 @@ const RULES: readonly ImportRule[] = [
   { rule: 'main.ts alone starts the command line', modules: /^(?!main\.ts|cli\/)/, mayNotImport: /^cli\// },
   {
     rule: 'a driver has its folder',
-    modules: /^(?!(store|history|search)\/sqlite\/|config\/env-file\.ts)/,
+    modules: /^(?!(store|changes|history|search)\/sqlite\/|config\/env-file\.ts)/,
     mayNotImport: /^node:sqlite$/,
   },
   {
     rule: 'a driver has its folder',
-    modules: /^(?!(store|history|search)\/postgres\/)/,
+    modules: /^(?!(store|changes|history|search)\/postgres\/)/,
     mayNotImport: /^pg(\/|-|$)/,
   },
   {
@@ -248,8 +258,18 @@ describe('The check of imports', () => {
     ],
     'of the history by the store': [
       'store/sqlite/book-store.ts',
-      `import { x } from '../../history/change-log.ts';`,
+      `import { x } from '../../history/change-page.ts';`,
       /alone import search/,
+    ],
+    'of the log of changes by the store': [
+      'store/sqlite/schema.ts',
+      `import { x } from '../../changes/sqlite/change-log.ts';`,
+      /alone import changes/,
+    ],
+    'of the history by the log of changes': [
+      'changes/postgres/recorder.ts',
+      `import { x } from '../../history/change-cursor.ts';`,
+      /below search/,
     ],
     'of the history by the search': [
       'search/search-handler.ts',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DueTimer } from '../../src/store/due-timer.ts';
+import { DueTimer } from '../../src/changes/due-timer.ts';
 
 const LATE_MS = 1_000_000;
 

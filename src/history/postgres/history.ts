@@ -26,7 +26,7 @@ import {
   type ReadCall,
   readOnce,
   toChangePage,
-} from '../change-log.ts';
+} from '../change-page.ts';
 import { Removal } from '../removal.ts';
 import { endRecording, prepareRecording } from './preparation.ts';
 import {

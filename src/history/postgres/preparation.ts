@@ -1,9 +1,15 @@
 import type { ClientBase } from 'pg';
+import {
+  definitionsOf,
+  isRecording,
+  LOG_COLUMNS,
+  startRecording,
+  stopRecording,
+} from '../../changes/postgres/recorder.ts';
+import { FIXED_PATH } from '../../changes/postgres/triggers.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { HAS_OLD_LOG } from '../../store/postgres/migrations.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
-import { FIXED_PATH } from '../../store/postgres/triggers.ts';
-import { definitionsOf, isRecording, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;

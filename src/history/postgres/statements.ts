@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
+import { GAP_ID } from '../../changes/postgres/recorder.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID, ORDER_SETTING } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
-import type { ChangeRow } from '../change-log.ts';
-import { GAP_ID } from './recorder.ts';
+import type { ChangeRow } from '../change-page.ts';
 
 /** The last final note. */
 export async function selectLast(client: ClientBase): Promise<number> {

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
+import type { LogPlace } from '../../changes/log-position.ts';
+import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
-import type { LogPlace } from '../../store/log-position.ts';
-import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { toRejection } from '../../store/sqlite/rejections.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
@@ -15,7 +15,7 @@ import type {
   RestoreFault,
   RestoreRequest,
 } from '../book-history.ts';
-import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
+import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-page.ts';
 
 /** Reads a page. The triggers record the numbers that other programs write as they are. The parameters are a position and the limit. */
 function selectPage(condition: string, { isRequested = 'true', hasGapAfter = 'false' } = {}): string {

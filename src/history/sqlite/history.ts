@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
-import { BatchQueue } from '../../store/batch-queue.ts';
-import type { SqliteConnection } from '../../store/engine.ts';
-import { BATCH_LIMITS } from '../../store/limits.ts';
-import type { StoreObserver } from '../../store/observer.ts';
 import {
   defineChangeLog,
   hasChangeLog,
   type PlaceRow,
   SELECT_LAST,
   selectPlace,
-} from '../../store/sqlite/change-log.ts';
+} from '../../changes/sqlite/change-log.ts';
+import { BatchQueue } from '../../store/batch-queue.ts';
+import type { SqliteConnection } from '../../store/engine.ts';
+import { BATCH_LIMITS } from '../../store/limits.ts';
+import type { StoreObserver } from '../../store/observer.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import type { Loss } from '../../store/sqlite/files/file-guard.ts';
@@ -25,7 +25,7 @@ import type {
   RestoreFault,
   RestoreRequest,
 } from '../book-history.ts';
-import { notRecorded, READ_BATCHES, type ReadCall, readOnce } from '../change-log.ts';
+import { notRecorded, READ_BATCHES, type ReadCall, readOnce } from '../change-page.ts';
 import { Removal } from '../removal.ts';
 import { HAS_OLD, SELECT_BACKLOG } from './change-reader.ts';
 import type { Write, WriteResponse, Written } from './write-thread.ts';

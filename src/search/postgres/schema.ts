@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
+import { createTriggers, FIXED_PATH, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
-import { createTriggers, FIXED_PATH, hasTriggers, quoteLiteral } from '../../store/postgres/triggers.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
 import { UnusableIndex } from '../index-wait.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { StoreUnavailable } from '../../book/book-store.ts';
-import { DueTimer } from '../../store/due-timer.ts';
+import { DueTimer } from '../../changes/due-timer.ts';
 import type { DegradablePart } from '../../store/observer.ts';
 import { causeOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';

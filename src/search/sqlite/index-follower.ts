@@ -1,4 +1,4 @@
-import { DueTimer } from '../../store/due-timer.ts';
+import { DueTimer } from '../../changes/due-timer.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
 import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';

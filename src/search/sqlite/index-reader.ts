@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { faultOfFollower, type LogPosition } from '../../store/log-position.ts';
-import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
+import { faultOfFollower, type LogPosition } from '../../changes/log-position.ts';
+import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { isBusy, isNotOpened } from '../../store/sqlite/errors.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { faultOfFollower, type LogPosition } from '../../store/log-position.ts';
+import { faultOfFollower, type LogPosition } from '../../changes/log-position.ts';
 import {
   defineChangeLog,
   hasChangeLog,
@@ -8,7 +8,7 @@ import {
   SELECT_LAST,
   selectPlace,
   toPlace,
-} from '../../store/sqlite/change-log.ts';
+} from '../../changes/sqlite/change-log.ts';
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';

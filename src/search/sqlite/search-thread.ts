@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../store/log-position.ts';
+import type { LogPosition } from '../../changes/log-position.ts';
 import { openConnection } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';

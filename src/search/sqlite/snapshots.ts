@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { LogPosition } from '../../store/log-position.ts';
+import type { LogPosition } from '../../changes/log-position.ts';
 import { toUtf8 } from '../../store/sqlite/book-statement.ts';
 import { isUnusable, toStoreError } from '../../store/sqlite/errors.ts';
 import { forgetStatements, prepareOnce } from '../../store/sqlite/prepared.ts';

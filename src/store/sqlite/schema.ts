@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
-import { dropBrokenChangeLog } from './change-log.ts';
 import { BOOKS_TABLE, findInSchema, isInSchema, migrate, readVersion } from './migrations.ts';
 import { ID_TRIGGER } from './rejections.ts';
 import { DELETE, INSERT, UPDATE } from './sql.ts';
@@ -9,7 +8,7 @@ import { DELETE, INSERT, UPDATE } from './sql.ts';
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
 export function prepareSchema(database: DatabaseSync): void {
   migrate(database);
-  dropBrokenChangeLog(database);
+  dropOrphanedTriggers(database);
   if (hasOwnTable(database)) return;
   // A temporary trigger keeps ids exact without a change to the table.
   database.exec(`
@@ -18,6 +17,21 @@ export function prepareSchema(database: DatabaseSync): void {
       select raise(abort, '${ID_TRIGGER}');
     end
   `);
+}
+
+/**
+ * When an operator has dropped a table of the log of changes, its triggers would make every write fail: they are dropped, and the
+ * history or the search creates both again.
+ */
+function dropOrphanedTriggers(database: DatabaseSync): void {
+  if (isInSchema(database, 'book_changes') && isInSchema(database, 'book_history')) return;
+  const triggers = database
+    .prepare(`
+      select name from sqlite_schema
+      where type = 'trigger' and lower(tbl_name) = 'books' and (name glob 'book_history_*' or name glob 'book_ids_*')
+    `)
+    .all();
+  for (const { name } of triggers) database.exec(`drop trigger ${name}`);
 }
 
 /** Whether the table of books is as the service creates it; its constraints then keep the rows valid. */

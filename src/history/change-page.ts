@@ -1,7 +1,7 @@
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
+import { faultOfFollower, type LogPlace } from '../changes/log-position.ts';
 import { NOTHING_CHANGES } from '../store/batch-queue.ts';
-import { faultOfFollower, type LogPlace } from '../store/log-position.ts';
 import type {
   Change,
   ChangeCursor,

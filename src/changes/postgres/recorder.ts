@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto';
 import { ORDER_SETTING } from '../../store/postgres/sql.ts';
-import {
-  createTriggers,
-  dropTriggers,
-  FIXED_PATH,
-  hasTriggers,
-  quoteLiteral,
-} from '../../store/postgres/triggers.ts';
+import { createTriggers, dropTriggers, FIXED_PATH, hasTriggers, quoteLiteral } from './triggers.ts';
 
 /**
  * The log of changes, in which triggers record what any program writes, in its transaction. A state row says since when.

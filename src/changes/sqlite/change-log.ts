@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX } from '../../book/book.ts';
+import { findInSchema, isInSchema } from '../../store/sqlite/migrations.ts';
 import type { LogPlace, LogPosition } from '../log-position.ts';
-import { findInSchema, isInSchema } from './migrations.ts';
 
 /**
  * The log of changes, in which triggers note what any program writes, in its transaction. It has two modes: with a history it has
@@ -119,11 +119,6 @@ const IDS: readonly Definition[] = [
   end`,
   ],
 ];
-
-/** Without its tables, the triggers of the log would make every write fail: they are dropped, in a write transaction. */
-export function dropBrokenChangeLog(database: DatabaseSync): void {
-  if (!TABLES.every((table) => isDefined(database, table))) drop(database, [...COMMON, ...BOOKS, ...IDS]);
-}
 
 /** Whether there is a log, or a part of it. */
 export function hasChangeLog(database: DatabaseSync): boolean {
