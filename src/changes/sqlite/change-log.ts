@@ -61,7 +61,7 @@ const TABLES: readonly Definition[] = [
     indexed integer not null default 0
   ) strict`,
   ],
-  // The changes up to `indexed`, in steps: an index that each commit maintains would cost a quarter of the rate of updates.
+  // The changes up to `indexed`, in steps: with an index that each commit maintains, PUT at 32 connections has 0.74 of the rate, DELETE 0.86.
   [
     'table',
     'book_changes_by_book (id integer not null, note integer not null, primary key (id, note)) strict, without rowid',
