@@ -57,12 +57,6 @@ export class IndexFile {
     return new IndexFile(path, cacheKib);
   }
 
-  /** Opens the index if there is one. */
-  static openIfAny(store: DatabaseSync, cacheKib: number): IndexFile | undefined {
-    const path = IndexFile.pathOf(store);
-    return existsSync(path) ? new IndexFile(path, cacheKib) : undefined;
-  }
-
   /** Whether there is no file of its name any more, or another one. */
   get isReplaced(): boolean {
     return identityOf(this.#path) !== this.#identity;

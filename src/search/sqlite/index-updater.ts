@@ -31,12 +31,13 @@ import { indexedWordsOf } from './trigrams.ts';
 const STEP_MS = 200;
 /** The changes that are read at a time; of a book that has changed several times, the last state is folded. */
 const CHANGES_AT_ONCE = 500;
-const CACHE_KIB = 32 * 1_024;
+/** Less memory for the pages of the index takes twice the time for searches among a million books. */
+const CACHE_KIB = 64 * 1_024;
 /** The shortest time until a damaged index is deleted again, as the disk or the books may be the cause. */
 const DELETION_MS_MIN = 60_000;
 
 export interface Progress {
-  /** Whether the index has every change that was committed when the step began. */
+  /** Whether the index has every change that was committed before. */
   readonly isCurrent: boolean;
   readonly percent: number;
   /** Whether the step has found the index damaged, and deleted it. */
@@ -72,17 +73,41 @@ export class IndexUpdater {
     return new IndexUpdater(store);
   }
 
-  /** @param isDamaged whether a search has found the index damaged @throws UnusableIndex, or errors of SQLite */
-  step(isDamaged: boolean): Progress {
-    if (isDamaged) this.#delete();
-    try {
-      return this.#step();
-    } catch (error) {
-      if (isBusy(error)) return { isCurrent: false, percent: this.#readPercent() };
-      if (!isUnusable(error)) throw error;
-      if (!this.#delete()) throw error;
-      return { isCurrent: false, percent: 0, wasDamaged: true };
-    }
+  /** The index, after a step. */
+  get database(): DatabaseSync {
+    return (this.#file as IndexFile).database;
+  }
+
+  /** Brings the index up to date, or a part of the way. @throws UnusableIndex, or errors of SQLite */
+  step(): Progress {
+    return this.#report(() => this.#step());
+  }
+
+  /** Begins a transaction on the index if it is up to date, perhaps after a step. @throws UnusableIndex, or errors of SQLite */
+  begin(): Progress {
+    return this.#report(() => {
+      const { database } = this.#open();
+      database.exec('begin');
+      if (this.#isCurrent()) return CURRENT;
+      database.exec('rollback');
+      const progress = this.#step();
+      if (!progress.isCurrent) return progress;
+      database.exec('begin');
+      // Another process may have begun the next step meanwhile.
+      if (this.#readState()?.isComplete === 1) return CURRENT;
+      database.exec('rollback');
+      return { isCurrent: false, percent: this.#readPercent() };
+    });
+  }
+
+  /** Deletes a damaged index, unless it did so soon before. @throws the error that says that it is damaged */
+  deleteDamaged(error: unknown): Progress {
+    if (performance.now() < this.#deletedAt + DELETION_MS_MIN) throw error;
+    this.#deletedAt = performance.now();
+    if (this.#file) this.#file.delete();
+    else IndexFile.deleteUnopened(this.#store);
+    this.close();
+    return { isCurrent: false, percent: 0, wasDamaged: true };
   }
 
   close(): void {
@@ -91,15 +116,25 @@ export class IndexUpdater {
     this.#ofIndex = undefined;
   }
 
+  #report(run: () => Progress): Progress {
+    try {
+      return run();
+    } catch (error) {
+      if (isBusy(error)) return { isCurrent: false, percent: this.#readPercent() };
+      if (!isUnusable(error)) throw error;
+      return this.deleteDamaged(error);
+    }
+  }
+
   #step(): Progress {
     const { database } = this.#open();
     database.exec('begin immediate');
     // After the lock, so that the snapshot is not before the one of another process's last step.
     this.#store.exec('begin');
     try {
+      if (this.#isCurrent()) return CURRENT;
       let state = this.#readState();
       const last = this.#ofStore.last.get() as unknown as LogPosition;
-      if (state?.isComplete && state.position === last.position && state.nonce === last.nonce) return CURRENT;
       if (!state || !this.#canFollow(database, state, last)) state = this.#empty(database, last);
       const isCurrent = this.#advance(database, state, last, performance.now() + STEP_MS);
       const { position, nonce, isComplete, builtTo, done, total } = state;
@@ -124,20 +159,16 @@ export class IndexUpdater {
     return this.#ofIndex;
   }
 
-  /** @returns whether it did, which it does not soon again */
-  #delete(): boolean {
-    if (performance.now() < this.#deletedAt + DELETION_MS_MIN) return false;
-    this.#deletedAt = performance.now();
-    if (this.#file) this.#file.delete();
-    else IndexFile.deleteUnopened(this.#store);
-    this.close();
-    return true;
+  /** Whether the index has the last change of the log. */
+  #isCurrent(): boolean {
+    const state = this.#readState();
+    const last = this.#ofStore.last.get() as unknown as LogPosition;
+    return state?.isComplete === 1 && state.position === last.position && state.nonce === last.nonce;
   }
 
   /** @returns undefined when the index is new, or of another version */
   #readState(): IndexState | undefined {
-    const { database } = this.#file as IndexFile;
-    if (!isInSchema(database, 'state')) return undefined;
+    if (!isInSchema(this.database, 'state')) return undefined;
     const state = this.#statements.state.get() as unknown as IndexState | undefined;
     return state?.version === VERSION ? state : undefined;
   }

@@ -1,42 +1,45 @@
-import type { LogPosition } from '../../changes/log-position.ts';
-import { openConnection } from '../../store/sqlite/files/connection.ts';
+import { reasonOf } from '../../store/sqlite/errors.ts';
+import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';
 import { UnusableIndex } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
-import { BehindTarget } from './index-reader.ts';
-import { IndexDamaged, SqliteSnapshots } from './snapshots.ts';
+import type { Progress } from './index-updater.ts';
+import { IndexBehind, SqliteSnapshots } from './snapshots.ts';
 
 export interface SearchRequest {
   readonly query: BookQuery;
   readonly after: BookPosition | undefined;
   readonly limit: number | 'count';
-  /** The last change that the search must see; undefined for the last one that there is. */
-  readonly target: LogPosition | undefined;
 }
 
-/** What was found, or why the index cannot be used: it does not have the change `target` yet, or is damaged, or is `unusable`. */
-export type SearchResponse =
-  | { readonly found: SearchPage | BookCount }
-  | { readonly target: LogPosition | undefined; readonly isDamaged: boolean }
-  | { readonly unusable: string };
+export type SearchResponse = { readonly found: SearchPage | BookCount } | IndexResponse;
 
-await serveRequests<SearchRequest, SearchResponse>(async (path) => {
-  const snapshots = new SqliteSnapshots(await openConnection(path));
+/** How far the index is, after a step or when a search needs more of it; or why it cannot be used, with what of it is for clients. */
+export type IndexResponse =
+  | { readonly progress: Progress }
+  | { readonly unusable: string; readonly detail: string | undefined };
+
+/** Searches the index, or only brings it up to date by a step. */
+await serveRequests<SearchRequest | 'step', SearchResponse>(async (path) => {
+  const store = await openWithoutCheckpoints(path);
+  const snapshots = new SqliteSnapshots(store);
   const searcher = new Searcher(snapshots);
   return {
-    async handle({ query, after, limit, target }) {
-      snapshots.target = target;
+    async handle(request) {
       try {
+        if (request === 'step') return { progress: await snapshots.step() };
+        const { query, after, limit } = request;
         const found = await (limit === 'count'
           ? searcher.count(query, after)
           : searcher.search(query, limit, after));
         return { found };
       } catch (error) {
-        if (error instanceof BehindTarget) return { target: error.target, isDamaged: false };
-        if (error instanceof IndexDamaged) return { target, isDamaged: true };
-        if (error instanceof UnusableIndex) return { unusable: error.reason };
-        throw error;
+        if (error instanceof IndexBehind) return { progress: error.progress };
+        if (error instanceof UnusableIndex) return { unusable: error.reason, detail: error.reason };
+        const reason = reasonOf(error);
+        if (reason === undefined) throw error;
+        return { unusable: reason, detail: undefined };
       }
     },
     transfer: (response) =>

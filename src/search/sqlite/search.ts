@@ -1,62 +1,101 @@
 import { existsSync, realpathSync } from 'node:fs';
-import type { StoreObserver } from '../../store/observer.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DueTimer } from '../../changes/due-timer.ts';
+import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
+import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';
-import { IndexFollower } from './index-follower.ts';
-import type { SearchRequest, SearchResponse } from './search-thread.ts';
+import type { IndexResponse, SearchRequest, SearchResponse } from './search-thread.ts';
 
 const SEARCH_THREAD = new URL('./search-thread.ts', import.meta.url);
 
-/** Searches in a thread; another one keeps the index up to date, from the first search on, or from the start if there is an index. */
+/** The interval of polls for writes of other programs. */
+const POLL_MS = 250;
+/** The time from a write of this process until a step, which serves all writes in between: many at a time cost less. */
+const WRITE_DELAY_MS = 200;
+/** The pause after a step that has failed. */
+const RETRY_MS = 1_000;
+/** The pause after a step that was not the last one, for other processes that wait for the lock of the index. */
+const PAUSE_MS = 5;
+
+/** Searches in a thread, which brings the index up to date before: from the first search on, or from the start if there is an index. */
 export class SqliteSearch implements BookSearch {
-  readonly #thread: LazyThread<SearchRequest, SearchResponse>;
-  readonly #index: IndexFollower;
+  readonly #thread: LazyThread<SearchRequest | 'step', SearchResponse>;
   readonly #limiter: ConcurrencyLimiter;
+  readonly #part: DegradablePart;
+  readonly #timer = new DueTimer(() => void this.#step());
+  #hasStarted = false;
+  #isClosed = false;
 
   /** @param path the file of the books */
   constructor(path: string, observer: StoreObserver) {
     this.#thread = new LazyThread(SEARCH_THREAD, path, 'search thread', observer);
-    this.#index = new IndexFollower(path, observer);
     // While the thread runs one search, it has received the next one already.
     this.#limiter = new ConcurrencyLimiter(2, observer);
-    if (existsSync(`${realpathSync(path)}-search`)) void this.#index.step();
+    this.#part = new DegradablePart('search index', observer);
+    if (existsSync(`${realpathSync(path)}-search`)) this.#start();
   }
 
   search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#send({ query, limit, after, target: undefined }, signal) as Promise<SearchPage>;
+    return this.#send({ query, limit, after }, signal) as Promise<SearchPage>;
   }
 
   count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
-    return this.#send({ query, limit: 'count', after, target: undefined }, signal);
+    return this.#send({ query, limit: 'count', after }, signal);
   }
 
+  /** Without an index, nothing is to be done. */
   written(): void {
-    this.#index.written();
+    if (this.#hasStarted) this.#timer.callIn(WRITE_DELAY_MS);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // In turn: of two connections that close at once, each would leave the WAL of the index to the other.
+    this.#isClosed = true;
+    this.#timer.close();
     await this.#thread.close();
-    await this.#index.close();
   }
 
   /** Repeats a search until the index has what it must see. */
   async #send(request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchPage | BookCount> {
     const deadline = performance.now() + INDEX_WAITS_MS;
-    for (let next = request; ; ) {
-      const response = await this.#limiter.run(() => this.#thread.send(next), signal);
+    this.#start();
+    for (;;) {
+      const response = await this.#limiter.run(() => this.#thread.send(request), signal);
       if ('found' in response) return response.found;
-      if ('unusable' in response) {
-        this.#index.fail(response.unusable);
-        throw notUsable(response.unusable, response.unusable);
-      }
-      if (performance.now() > deadline) throw notPrepared(this.#index.percent);
-      if (response.isDamaged) this.#index.reportDamage();
-      await this.#index.step();
-      if (this.#index.failure !== undefined) throw notUsable(this.#index.failure);
-      next = { ...request, target: response.target };
+      this.#report(response);
+      if ('unusable' in response) throw notUsable(response.unusable, response.detail);
+      if (performance.now() > deadline) throw notPrepared(response.progress.percent);
+      await sleep(PAUSE_MS);
     }
+  }
+
+  /** Begins to follow the log. */
+  #start(): void {
+    if (!this.#hasStarted) this.#timer.callIn(0);
+    this.#hasStarted = true;
+  }
+
+  async #step(): Promise<void> {
+    let pauseMs = RETRY_MS;
+    try {
+      const response = (await this.#thread.send('step')) as IndexResponse;
+      this.#report(response);
+      if ('progress' in response) pauseMs = response.progress.isCurrent ? POLL_MS : PAUSE_MS;
+    } catch (error) {
+      this.#reportCause(causeOf(error));
+    }
+    this.#timer.callIn(pauseMs);
+  }
+
+  /** Reports that the index cannot be used or was damaged, or that it can be used again. */
+  #report(response: IndexResponse): void {
+    if ('unusable' in response) this.#reportCause(response.unusable);
+    else this.#reportCause(response.progress.wasDamaged ? 'damaged' : undefined);
+  }
+
+  #reportCause(cause: FailureCause | undefined): void {
+    if (!this.#isClosed) this.#part.report(cause);
   }
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { LogPosition } from '../../changes/log-position.ts';
 import { toUtf8 } from '../../store/sqlite/book-statement.ts';
-import { isUnusable, toStoreError } from '../../store/sqlite/errors.ts';
+import { isUnusable } from '../../store/sqlite/errors.ts';
 import { forgetStatements, prepareOnce } from '../../store/sqlite/prepared.ts';
 import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
 import type { BookQuery, SearchPage } from '../book-search.ts';
@@ -10,44 +9,60 @@ import type { Needles } from '../folding.ts';
 import type { Parameters } from '../parameters.ts';
 import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
-import { IndexReader } from './index-reader.ts';
+import { IndexUpdater, type Progress } from './index-updater.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
 
-/** A search has found the index damaged. */
-export class IndexDamaged extends Error {}
+/** The index lacks changes that a search must see. */
+export class IndexBehind extends Error {
+  readonly progress: Progress;
 
-/** Snapshots of the index; for lists by id alone, of the books. */
+  constructor(progress: Progress) {
+    super();
+    this.progress = progress;
+  }
+}
+
+/** Snapshots of the index, which is brought up to date before; for lists by id alone, of the books. */
 export class SqliteSnapshots implements Snapshots {
   readonly #store: DatabaseSync;
-  readonly #index: IndexReader;
-  /** The last change that the next search must see; undefined for the last one that there is. */
-  target: LogPosition | undefined;
+  #index: IndexUpdater | undefined;
 
   constructor(store: DatabaseSync) {
     this.#store = store;
-    this.#index = new IndexReader(store);
   }
 
-  /** @throws BehindTarget, IndexDamaged, UnusableIndex */
+  /** Brings the index up to date, or a part of the way. @throws UnusableIndex, or errors of SQLite */
+  async step(): Promise<Progress> {
+    this.#index ??= await IndexUpdater.open(this.#store);
+    return this.#index.step();
+  }
+
+  /** @throws IndexBehind, UnusableIndex, or errors of SQLite */
   async run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
-    let snapshot: SqliteSnapshot | undefined;
+    const database = needsIndex ? await this.#beginIndex() : this.#store;
+    if (!needsIndex) database.exec('begin');
     try {
-      snapshot = new SqliteSnapshot(needsIndex ? this.#index.begin(this.target) : this.#store, needsIndex);
-      if (!needsIndex) this.#store.exec('begin');
-      return await search(snapshot);
+      return await search(new SqliteSnapshot(database, needsIndex));
     } catch (error) {
-      snapshot?.forgetStatements();
-      if (!needsIndex || !isUnusable(error)) throw toStoreError(error);
-      this.#index.close();
-      throw new IndexDamaged();
+      forgetStatements(database);
+      if (!needsIndex || !isUnusable(error)) throw error;
+      throw new IndexBehind((this.#index as IndexUpdater).deleteDamaged(error));
     } finally {
-      snapshot?.end();
+      if (database.isOpen && database.isTransaction) database.exec('rollback');
     }
   }
 
   async close(): Promise<void> {
-    this.#index.close();
+    this.#index?.close();
     this.#store.close();
+  }
+
+  /** Begins a transaction on an index that has each write before. */
+  async #beginIndex(): Promise<DatabaseSync> {
+    this.#index ??= await IndexUpdater.open(this.#store);
+    const progress = this.#index.begin();
+    if (!progress.isCurrent) throw new IndexBehind(progress);
+    return this.#index.database;
   }
 }
 
@@ -58,7 +73,7 @@ class SqliteSnapshot implements IndexedSnapshot {
   readonly #renderStatement: string;
   readonly #database: DatabaseSync;
 
-  /** @param database in a transaction, or about to be */
+  /** @param database in a transaction */
   constructor(database: DatabaseSync, isIndexed: boolean) {
     this.#database = database;
     this.books = isIndexed ? 'book_search' : SQLITE_DIALECT.allBooks;
@@ -79,14 +94,6 @@ class SqliteSnapshot implements IndexedSnapshot {
     if (!areExact(needles) || hasFieldCondition(query)) return undefined;
     const row = this.#prepare(COUNT_WORDS).get(wordsQueryOf(needles) ?? '');
     return Number(row?.count);
-  }
-
-  end(): void {
-    if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('rollback');
-  }
-
-  forgetStatements(): void {
-    forgetStatements(this.#database);
   }
 
   #prepare(sql: string): StatementSync {
