@@ -16,9 +16,12 @@ import { HistoryHandlers } from './history/handlers.ts';
 import { operations as historyOperations } from './history/operations.ts';
 import { BodyReader } from './http/body/body-reader.ts';
 import { MemoryBudget } from './http/body/memory-budget.ts';
-import { HttpServer, type HttpServerOptions } from './http/http-server.ts';
-import type { RequestObserver } from './http/request-log.ts';
-import { respondWith } from './http/response.ts';
+import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
+import { allowOrigins } from './http/cors.ts';
+import { rejectMalformed } from './http/malformed.ts';
+import { REQUEST_ID_HEADER } from './http/request-id.ts';
+import { annotate, RequestLog, type RequestObserver } from './http/request-log.ts';
+import { respondWith, send } from './http/response.ts';
 import type { GaugeSource } from './metrics/metrics.ts';
 import type { BookSearch } from './search/book-search.ts';
 import { searchBooks } from './search/operations.ts';
@@ -29,13 +32,9 @@ import { serveDocs } from './web/docs.ts';
 /** Makes a server of the API, its documentation and the web console: the order of a request, and then all routes. */
 export function createServer(options: ServerOptions) {
   const { store, search, history, limits, metrics } = options;
-  const server = new HttpServer({
-    ...options,
-    probes: [HEALTH_PATH, READINESS_PATH, METRICS_PATH],
-    describeError,
-    redirect: redirectToConsole,
-    observer: metrics?.requests,
-  });
+  const probes = [HEALTH_PATH, READINESS_PATH, METRICS_PATH];
+  const log = new RequestLog({ ...options, probes, describeError, observer: metrics?.requests });
+  const server = new HttpServer(options, log);
   const { app } = server;
   const bodies = new BodyReader(limits.bodyBytesAtOnce);
   const loginBodies = new BodyReader(limits.loginBytesAtOnce);
@@ -43,14 +42,44 @@ export function createServer(options: ServerOptions) {
   const turns = new Turns(limits.turnMs);
   const gauges: GaugeSource[] = [];
 
+  // The order of a request. Before, it was accepted, parsed and took its turn (http/connections). It has an id:
+  app.addHook('onRequest', (request, reply, pass) => {
+    reply.header(REQUEST_ID_HEADER, request.id);
+    request.raw.headers['content-type'] = ANY_TYPE;
+    pass();
+  });
+  // It is HTTP that no proxy reads otherwise:
+  app.addHook('onRequest', rejectMalformed);
+  // It comes from a page that may send it, if from a page:
+  if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
+  // It has a route, or is 405 or 404:
+  app.setNotFoundHandler((request, reply) => {
+    const methods = server.allow.of(request.url);
+    if (methods !== undefined) return send(reply.header('allow', methods), { outcome: 'methodNotAllowed' });
+    return redirectToConsole(request, reply) ? reply : send(reply, { outcome: 'notFound' });
+  });
+  // It has a token, if its route needs one:
+  const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle, loginBodies);
+  const protect = { onRequest: tokens.authenticate };
+  // Handlers read bodies themselves, after the checks that need no body, and as JSON whatever their Content-Type:
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(ANY_TYPE, (_request, _body, done) => done(null));
+  // The handler of its route returns a result, which http/response.ts sends; or it throws:
+  app.setErrorHandler((error, request, reply) => {
+    const { outcome, detail, headers = {}, level = 'error', fields } = describeError(error);
+    annotate(request, level, fields);
+    return send(reply, { outcome, detail, headers });
+  });
+  // After some responses the connection is closed:
+  app.addHook('onSend', server.connections.closeAfterSomeResponses);
+  // What may have written wakes those that wait for it: afterWrites, below. Its line is in the log (http/request-log.ts).
+
   // Files, for which no token is needed.
   serveDocs(app, describeRoutes(app, options.version));
   serveConsole(app);
 
-  const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle, loginBodies);
   app.post('/token', { config: operations.issueToken }, respondWith(tokens.issue));
 
-  const protect = { onRequest: tokens.authenticate };
   const books = new BookHandlers(store, bodies, unread, turns);
   app.post('/book', { ...protect, config: operations.createBook }, respondWith(books.create));
   app.get('/book/:id', { ...protect, config: operations.findBook }, respondWith(books.find));
@@ -129,12 +158,16 @@ export function createServer(options: ServerOptions) {
   };
 }
 
+/** The Content-Type that Fastify sees, whatever it is. */
+const ANY_TYPE = 'application/octet-stream';
+
 const METRICS_PATH = '/metrics';
 const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** What a server serves, and its limits. What is undefined is off. */
-interface ServerOptions
-  extends Pick<HttpServerOptions, 'limits' | 'corsOrigins' | 'trustProxy' | 'logStream' | 'logLevel'> {
+interface ServerOptions extends HttpServerOptions {
+  /** Origins whose pages may call the API from a browser. */
+  readonly corsOrigins: readonly string[];
   /** Of the service, for `/openapi.json`. */
   readonly version: string;
   readonly store: BookStore;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Server as Listener, Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpLimits } from '../limits.ts';
 import type { RequestLog } from '../request-log.ts';
 import { closeAfter } from '../response.ts';
@@ -33,17 +33,16 @@ export class Connections {
   /** Whether {@link drain} has been called. */
   isStopping = false;
 
-  constructor(app: FastifyInstance, limits: HttpLimits, log: RequestLog) {
+  constructor(server: Server, limits: HttpLimits, log: RequestLog) {
     this.#limits = limits;
     this.#log = log;
-    app.server.maxConnections = limits.connections + limits.rejectedConnections;
-    app.server.on('connection', (socket) => this.#admit(socket));
+    server.maxConnections = limits.connections + limits.rejectedConnections;
+    server.on('connection', (socket) => this.#admit(socket));
     const watches = [
       setInterval(() => this.#destroyStalled(), limits.stallMs / 10).unref(),
       setInterval(() => this.#closeIdle(), limits.idleMs / 40).unref(),
     ];
-    app.server.on('close', () => watches.forEach(clearInterval));
-    this.#closeAfterSomeResponses(app);
+    server.on('close', () => watches.forEach(clearInterval));
   }
 
   /** The number of connections; active ones have a pending response. */
@@ -113,24 +112,27 @@ export class Connections {
   }
 
   /**
-   * Closes a connection after the last pending response when the server is stopping; after an error without 100 Continue,
+   * A hook that closes a connection after the last pending response when the server is stopping; after an error without 100 Continue,
    * as the client may or may not send the body; and after an Upgrade, as the parser reads no further request.
    */
-  #closeAfterSomeResponses(app: FastifyInstance): void {
-    app.addHook('onSend', ({ raw }, reply, payload, done) => {
-      const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
-      if (awaitsContinue || raw.headers.upgrade !== undefined) closeAfter(reply);
-      if (!this.#isDraining) {
+  readonly closeAfterSomeResponses = (
+    { raw }: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: null, payload: unknown) => void,
+  ): void => {
+    const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
+    if (awaitsContinue || raw.headers.upgrade !== undefined) closeAfter(reply);
+    if (!this.#isDraining) {
+      done(null, payload);
+      return;
+    }
+    // After two turns all pipelined requests are known: the connection may have been resumed with this request.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (stateOf(raw.socket).last === reply.raw) closeAfter(reply);
         done(null, payload);
-        return;
-      }
-      // After two turns all pipelined requests are known: the connection may have been resumed with this request.
-      setImmediate(() =>
-        setImmediate(() => {
-          if (stateOf(raw.socket).last === reply.raw) closeAfter(reply);
-          done(null, payload);
-        }),
-      );
-    });
-  }
+      }),
+    );
+  };
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Allow } from '../allow.ts';
 import { type BodyError, failBody } from '../body/body-reader.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
@@ -20,17 +21,13 @@ const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
 const DISCONNECT_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /** Responds to CONNECT, and to data and timeouts of a connection that are not part of a request. */
-export function rejectOnSockets(
-  server: Server,
-  log: RequestLog,
-  methods: (target: string) => string | undefined,
-): void {
+export function rejectOnSockets(server: Server, log: RequestLog, allow: Allow): void {
   server.on('connect', ({ url = '', headers, socket }) => {
     socket.on('error', () => socket.destroy());
-    const allow = methods(routableTarget(url));
-    const outcome = allow === undefined ? 'notFound' : 'methodNotAllowed';
+    const methods = allow.of(routableTarget(url));
+    const outcome = methods === undefined ? 'notFound' : 'methodNotAllowed';
     afterResponses(socket, () =>
-      rejectOnSocket(socket, log, outcome, { id: requestIdOf({ headers }), allow }),
+      rejectOnSocket(socket, log, outcome, { id: requestIdOf({ headers }), allow: methods }),
     );
   });
 

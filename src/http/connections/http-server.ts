@@ -1,40 +1,43 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as Listener } from 'node:net';
-import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
-import { JoiningRequest } from './body/joining-request.ts';
-import { Connections } from './connections/connections.ts';
-import { type ErrorHandling, rejectInEnvelope } from './connections/rejections.ts';
-import type { HttpLimits } from './limits.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
-import { RequestLog, type RequestLogOptions } from './request-log.ts';
-import { routableTarget } from './request-target.ts';
+import { Allow } from '../allow.ts';
+import { JoiningRequest } from '../body/joining-request.ts';
+import type { HttpLimits } from '../limits.ts';
+import { UNSUPPORTED_METHOD } from '../malformed.ts';
+import { METHODS } from '../node-http.ts';
+import { requestIdOf } from '../request-id.ts';
+import type { RequestLog, RequestLogOptions } from '../request-log.ts';
+import { routableTarget } from '../request-target.ts';
+import { Connections } from './connections.ts';
+import { routeInOrder } from './pipelining.ts';
+import { rejectOnSockets } from './socket-rejections.ts';
 
-export interface HttpServerOptions extends ErrorHandling, RequestLogOptions {
+export interface HttpServerOptions extends Pick<RequestLogOptions, 'logStream' | 'logLevel'> {
   readonly limits: HttpLimits;
-  /** Origins whose pages may call the API from a browser. */
-  readonly corsOrigins: readonly string[];
   /** Proxies whose `X-Forwarded-For` is trusted: none, all, a number of hops, or those at these addresses. */
   readonly trustProxy: boolean | number | readonly string[];
 }
 
-/** Fastify with our own bodies, logs and error responses; closes connections without losing responses. */
+/**
+ * Fastify with our own connections: what is no request yet is limited, logged and rejected here, and connections are closed without
+ * losing responses. In this folder Node and Fastify are used in ways that their documentation does not have.
+ */
 export class HttpServer {
   readonly app: FastifyInstance;
+  readonly allow: Allow;
   readonly connections: Connections;
   #listeners: Listener[] = [];
 
-  constructor(options: HttpServerOptions) {
-    const { limits, logStream, logLevel } = options;
-    const requestLog = new RequestLog(options);
+  constructor({ limits, trustProxy, logStream, logLevel }: HttpServerOptions, log: RequestLog) {
     const app = fastify({
       http: {
         IncomingMessage: JoiningRequest,
         headersTimeout: limits.headersMs,
         requestTimeout: limits.requestMs,
         connectionsCheckingInterval: limits.checkingIntervalMs,
-        // Node's own response is not in the envelope: rejections.ts checks Host, which is joined when it is repeated.
+        // Node's own response is not in the envelope: malformed.ts checks Host, which is joined when it is repeated.
         requireHostHeader: false,
         joinDuplicateHeaders: true,
       },
@@ -45,28 +48,27 @@ export class HttpServer {
       routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
       rewriteUrl: ({ url = '' }) => routableTarget(url),
       clientErrorHandler: () => {},
-      trustProxy: proxyTrust(options.trustProxy),
+      trustProxy: proxyTrust(trustProxy),
       genReqId: requestIdOf,
       logger: { stream: logStream, base: null, level: logLevel },
-      logController: requestLog,
+      logController: log,
       childLoggerFactory: (logger) => logger,
       // No route has a schema. The compilers of schemas would add a seventh to the time of a start.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     });
+    this.app = app;
+    this.allow = new Allow(app);
     // A client that half-closes its side after the last request still gets its responses.
     Object.assign(app.server, { httpAllowHalfOpen: true });
-    this.app = app;
-    this.connections = new Connections(app, limits, requestLog);
-    // Handlers read bodies themselves, after the checks that need no body, and as JSON whatever their Content-Type.
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser(UNPARSED, (_request, _body, done) => done(null));
-    app.addHook('onRequest', (request, reply, pass) => {
-      reply.header(REQUEST_ID_HEADER, request.id);
-      request.raw.headers['content-type'] = UNPARSED;
-      pass();
+    this.connections = new Connections(app.server, limits, log);
+    routeInOrder(app, limits);
+    app.server.prependListener('request', (request) => {
+      if (!ROUTABLE_METHODS.has(request.method)) request.method = UNSUPPORTED_METHOD;
     });
-    rejectInEnvelope(app, requestLog, options);
-    if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
+    // Both are routed like any request: 100 Continue is sent when the body is read.
+    app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
+    app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+    rejectOnSockets(app.server, log, this.allow);
   }
 
   /**
@@ -108,8 +110,8 @@ export class HttpServer {
 /** The length of the queue of connections that are not accepted yet, up to the system's `somaxconn`. */
 const BACKLOG = 4_096;
 
-/** The Content-Type that Fastify sees, whose parser does not read the body. */
-const UNPARSED = 'application/octet-stream';
+/** The parser also accepts methods of RTSP, on which the router fails: {@link UNSUPPORTED_METHOD} replaces them. */
+const ROUTABLE_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
 function noSchemas(): never {
   throw new Error('a route has a schema');
@@ -119,21 +121,4 @@ function noSchemas(): never {
 function proxyTrust(trust: HttpServerOptions['trustProxy']) {
   if (typeof trust === 'number') return (_address: string, hop: number) => hop < trust;
   return typeof trust === 'boolean' ? trust : [...trust];
-}
-
-function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
-  // The plugin would handle every OPTIONS as a preflight.
-  app.addHook('onRequest', (request, reply, pass) => {
-    const isPreflight = request.headers['access-control-request-method'] !== undefined;
-    if (request.method === 'OPTIONS' && !isPreflight) reply.callNotFound();
-    else pass();
-  });
-  app.register(cors, {
-    origin: [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders:
-      'ETag, Error-Detail, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Offset, X-Request-Id, X-Total-Count',
-    maxAge: 600,
-    strictPreflight: false,
-  });
 }
