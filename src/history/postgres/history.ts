@@ -6,7 +6,14 @@ import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import { causeOf, explainRefusal, isUndone, sqlState, toRejection, toStoreError } from '../../store/postgres/errors.ts';
+import {
+  causeOf,
+  explainRefusal,
+  isUndone,
+  sqlState,
+  toRejection,
+  toStoreError,
+} from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type {
   BookHistory,
