@@ -31,7 +31,7 @@ function dropOrphanedTriggers(database: DatabaseSync): void {
       where type = 'trigger' and lower(tbl_name) = 'books' and (name glob 'book_history_*' or name glob 'book_ids_*')
     `)
     .all();
-  for (const { name } of triggers) database.exec(`drop trigger ${name}`);
+  for (const { name } of triggers) database.exec(`drop trigger ${String(name)}`);
 }
 
 /** Whether the table of books is as the service creates it; its constraints then keep the rows valid. */
