@@ -26,7 +26,7 @@ export const COMMANDS = {
     summary: 'checks the configuration and the store, and changes neither',
     options: { json: JSON_OUTPUT },
     details:
-      'Prints a line for each; exit code 0 when a start would succeed, 1 otherwise. It does not try the port.',
+      'Prints a line for each; exit code 0 when a start would succeed, 1 otherwise. It tries neither the port nor whether the\nuser of PostgreSQL may create tables and triggers.',
   },
   import: {
     summary: 'stores the books of a CSV, JSON or NDJSON file; - is standard input',

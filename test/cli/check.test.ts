@@ -133,17 +133,11 @@ describe('bookkeeping check reports', { concurrency: 2 }, () => {
     await database.query(`create role ${role} login password 'hunter2'; grant select on books to ${role}`);
     const DB_URL = Object.assign(new URL(database.url), { username: role, password: 'hunter2' }).href;
     const reader = await check(folder.path, { ...SECRETS, DB_URL });
-    await database.query(`grant insert, update, delete on books to ${role}`);
-    const user = await check(folder.path, { ...SECRETS, DB_URL });
     await database.query(`drop owned by ${role}; drop role ${role}`);
-    const others =
-      'create triggers on the table books; use the sequence of the ids of the table books; ' +
-      'set the sequence of the ids of the table books; create tables in the schema public';
-    assert.match(user.stdout, new RegExp(`^store: this user may not ${others}$`, 'm'));
-    assert.equal(user.code, 1);
     assert.match(
       reader.stdout,
-      new RegExp(`^store: this user may not insert, update, delete in the table books; ${others}$`, 'm'),
+      /^store: the table books cannot be used \(permission denied for table books\)$/m,
     );
+    assert.equal(reader.code, 1);
   });
 });
