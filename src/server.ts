@@ -1,4 +1,4 @@
-import { BookHandlers } from './api/book-handlers.ts';
+import { BookHandlers, expectBookId } from './api/book-handlers.ts';
 import { describeError } from './api/describe-error.ts';
 import { describeRoutes } from './api/description/openapi.ts';
 import { operations } from './api/description/operations.ts';
@@ -14,8 +14,9 @@ import type { BookHistory } from './history/book-history.ts';
 import { Followers } from './history/followers.ts';
 import { HistoryHandlers } from './history/handlers.ts';
 import { operations as historyOperations } from './history/operations.ts';
-import { BodyReader } from './http/body/body-reader.ts';
+import { BodyReader, ignoreContentType, parseBody } from './http/body/body-reader.ts';
 import { MemoryBudget } from './http/body/memory-budget.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';
 import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
 import { allowOrigins } from './http/cors.ts';
 import { rejectMalformed } from './http/malformed.ts';
@@ -45,7 +46,6 @@ export function createServer(options: ServerOptions) {
   // The order of a request. Before, it was accepted, parsed and took its turn (http/connections). It has an id:
   app.addHook('onRequest', (request, reply, pass) => {
     reply.header(REQUEST_ID_HEADER, request.id);
-    request.raw.headers['content-type'] = ANY_TYPE;
     pass();
   });
   // It is HTTP that no proxy reads otherwise:
@@ -59,11 +59,18 @@ export function createServer(options: ServerOptions) {
     return redirectToConsole(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   // It has a token, if its route needs one:
-  const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle, loginBodies);
+  const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle);
   const protect = { onRequest: tokens.authenticate };
-  // Handlers read bodies themselves, after the checks that need no body, and as JSON whatever their Content-Type:
+  // And an id that a book can have, if its path has one:
+  const protectBook = { onRequest: [tokens.authenticate, expectBookId] };
+  // It has a body, if its route expects one: bytes, whatever their Content-Type:
+  app.addHook('onRequest', ignoreContentType);
+  app.decorateRequest('expectedBody', undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(ANY_TYPE, (_request, _body, done) => done(null));
+  app.addContentTypeParser('*', parseBody);
+  const body = { preParsing: bodies.expect, bodyLimit: BODY_BYTES_MAX };
+  const manyBooks = { ...body, bodyLimit: BOOKS_BYTES_MAX };
+  const login = { preParsing: loginBodies.expect, bodyLimit: LOGIN_BYTES_MAX };
   // The handler of its route returns a result, which http/response.ts sends; or it throws:
   app.setErrorHandler((error, request, reply) => {
     const { outcome, detail, headers = {}, level = 'error', fields } = describeError(error);
@@ -78,15 +85,27 @@ export function createServer(options: ServerOptions) {
   serveDocs(app, describeRoutes(app, options.version));
   serveConsole(app);
 
-  app.post('/token', { config: operations.issueToken }, respondWith(tokens.issue));
+  app.post(
+    '/token',
+    { onRequest: tokens.throttle, ...login, config: operations.issueToken },
+    respondWith(tokens.issue),
+  );
 
-  const books = new BookHandlers(store, bodies, unread, turns);
-  app.post('/book', { ...protect, config: operations.createBook }, respondWith(books.create));
-  app.get('/book/:id', { ...protect, config: operations.findBook }, respondWith(books.find));
-  app.put('/book/:id', { ...protect, config: operations.updateBook }, respondWith(books.update));
-  app.delete('/book/:id', { ...protect, config: operations.deleteBook }, respondWith(books.delete));
-  app.post('/books', { ...protect, config: operations.createBooks }, respondWith(books.createMany));
-  app.patch('/books', { ...protect, config: operations.updateBooks }, respondWith(books.updateMany));
+  const books = new BookHandlers(store, unread, turns);
+  app.post('/book', { ...protect, ...body, config: operations.createBook }, respondWith(books.create));
+  app.get('/book/:id', { ...protectBook, config: operations.findBook }, respondWith(books.find));
+  app.put('/book/:id', { ...protectBook, ...body, config: operations.updateBook }, respondWith(books.update));
+  app.delete('/book/:id', { ...protectBook, config: operations.deleteBook }, respondWith(books.delete));
+  app.post(
+    '/books',
+    { ...protect, ...manyBooks, config: operations.createBooks },
+    respondWith(books.createMany),
+  );
+  app.patch(
+    '/books',
+    { ...protect, ...manyBooks, config: operations.updateBooks },
+    respondWith(books.updateMany),
+  );
 
   const lists = new ListHandler(store, unread);
   if (search) {
@@ -104,13 +123,17 @@ export function createServer(options: ServerOptions) {
 
   if (history) {
     const followers = new Followers(history);
-    const changes = new HistoryHandlers(history, followers, bodies, unread, turns);
+    const changes = new HistoryHandlers(history, followers, unread, turns);
     const { followChanges, readHistory, listDeletedBooks, restoreBook, restoreBooks } = historyOperations;
     app.get('/changes', { ...protect, config: followChanges }, respondWith(changes.follow));
-    app.get('/book/:id/history', { ...protect, config: readHistory }, respondWith(changes.listOfBook));
+    app.get('/book/:id/history', { ...protectBook, config: readHistory }, respondWith(changes.listOfBook));
     app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(changes.listDeleted));
-    app.post('/book/:id/restore', { ...protect, config: restoreBook }, respondWith(changes.restore));
-    app.post('/books/restore', { ...protect, config: restoreBooks }, respondWith(changes.restoreMany));
+    app.post('/book/:id/restore', { ...protectBook, config: restoreBook }, respondWith(changes.restore));
+    app.post(
+      '/books/restore',
+      { ...protect, ...body, config: restoreBooks },
+      respondWith(changes.restoreMany),
+    );
     afterWrites(() => followers.written());
     server.connections.drainListeners.push(() => followers.stop());
     gauges.push({
@@ -157,9 +180,6 @@ export function createServer(options: ServerOptions) {
     }),
   };
 }
-
-/** The Content-Type that Fastify sees, whatever it is. */
-const ANY_TYPE = 'application/octet-stream';
 
 const METRICS_PATH = '/metrics';
 const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
 import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
-import type { BodyReader } from '../http/body/body-reader.ts';
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../http/body-limits.ts';
+import type { BodyRequest } from '../http/body/body-reader.ts';
+import { BODY_BYTES_MAX } from '../http/body-limits.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { toArray } from '../http/json-array.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
-import type { HttpResult } from '../http/response.ts';
+import { type HttpResult, send } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import { toBookResult } from './book-response.ts';
 import { bytesOfBooks, type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
@@ -17,23 +17,21 @@ import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
 /** The handlers that create, read, change and delete books (specification, "Endpoints"). All need a token. */
 export class BookHandlers {
   readonly #store: BookStore;
-  readonly #bodies: BodyReader;
   readonly #unread: UnreadLimits;
   readonly #turns: Turns;
 
-  constructor(store: BookStore, bodies: BodyReader, unread: UnreadLimits, turns: Turns) {
+  constructor(store: BookStore, unread: UnreadLimits, turns: Turns) {
     this.#store = store;
-    this.#bodies = bodies;
     this.#unread = unread;
     this.#turns = turns;
   }
 
   /** POST /book */
-  readonly create = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const key = readIdempotencyKey(request.headers['idempotency-key']);
+  readonly create = async ({ headers, body }: BodyRequest): Promise<HttpResult> => {
+    const key = readIdempotencyKey(headers['idempotency-key']);
     if (key === null) return { outcome: 'invalidIdempotencyKey' };
-    const fields = await this.#bodies.read(request.raw, reply.raw, readBook);
-    if (typeof fields === 'string') return { outcome: fields };
+    if (typeof body === 'string') return { outcome: body };
+    const fields = readBook(body);
     if (fields instanceof Invalid) return { outcome: 'invalidInput', detail: fields.detail };
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     if (!book) return { outcome: 'idempotencyKeyReused' };
@@ -41,30 +39,29 @@ export class BookHandlers {
   };
 
   /** POST /books */
-  readonly createMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const key = readIdempotencyKey(request.headers['idempotency-key']);
+  readonly createMany = async ({ headers, body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const key = readIdempotencyKey(headers['idempotency-key']);
     if (key === null) return { outcome: 'invalidIdempotencyKey' };
-    const create = async (body: Uint8Array): Promise<HttpResult> => {
+    if (typeof body === 'string') return { outcome: body };
+    const create = async (): Promise<HttpResult> => {
       const books = await readBooks(body);
       if (!('json' in books)) return invalidElement(books);
-      const response = new UnreadResponse(this.#unread, reply.raw);
+      const response = new UnreadResponse(this.#unread, reply);
       response.hold(lengthOf(books.json) + books.count * ID_BYTES);
       const pages = await this.#store.createMany(books.json, key);
       response.hold(lengthOf(pages ?? []));
       return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
     };
-    const perform = (body: Uint8Array) =>
-      body.length > BODY_BYTES_MAX ? this.#turns.take(() => create(body)) : create(body);
-    const result = await this.#bodies.read(request.raw, reply.raw, perform, BOOKS_BYTES_MAX);
-    return typeof result === 'string' ? { outcome: result } : result;
+    return body.length > BODY_BYTES_MAX ? this.#turns.take(create) : create();
   };
 
   /** PATCH /books */
-  readonly updateMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const change = async (body: Uint8Array): Promise<HttpResult> => {
+  readonly updateMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    if (typeof body === 'string') return { outcome: body };
+    return this.#turns.take(async () => {
       const updates = await readUpdates(body);
       if (!('json' in updates)) return invalidElement(updates);
-      const response = new UnreadResponse(this.#unread, reply.raw);
+      const response = new UnreadResponse(this.#unread, reply);
       response.hold(bytesOfBooks(updates.count));
       const result = await this.#store.updateMany(updates.json);
       response.hold('fault' in result ? 0 : lengthOf(result));
@@ -72,36 +69,32 @@ export class BookHandlers {
       if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
       const outcome = result.fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';
       return { outcome, headers: invalidIndex(result.index) };
-    };
-    const perform = (body: Uint8Array) => this.#turns.take(() => change(body));
-    const result = await this.#bodies.read(request.raw, reply.raw, perform, BOOKS_BYTES_MAX);
-    return typeof result === 'string' ? { outcome: result } : result;
+    });
   };
 
   /** GET /book/{id} */
   readonly find = async (request: FastifyRequest): Promise<HttpResult> => {
-    const id = bookId(request);
-    const book = id === undefined ? undefined : await this.#store.find(id);
+    const book = await this.#store.find(bookId(request));
     if (!book) return { outcome: 'bookNotFound' };
     const tag = entityTag(book);
-    const result = evaluatePreconditions(request.raw, tag);
+    const result = evaluatePreconditions(request, tag);
     if (result === 'notModified') return { outcome: result, headers: { etag: tag } };
     return result === 'met' ? toBookResult('bookRetrieved', book, tag) : { outcome: result };
   };
 
   /** PUT /book/{id}. 404 takes precedence over 400, so after an invalid body the book is looked up. */
-  readonly update = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  readonly update = async (request: BodyRequest): Promise<HttpResult> => {
     const id = bookId(request);
-    if (id === undefined) return { outcome: 'bookNotFound' };
-    const fields = await this.#bodies.read(request.raw, reply.raw, readBookFields);
-    if (typeof fields === 'string' && fields !== 'payloadTooLarge') return { outcome: fields };
+    const { body } = request;
+    if (typeof body === 'string' && body !== 'payloadTooLarge') return { outcome: body };
+    const fields = typeof body === 'string' ? body : readBookFields(body);
     if (fields instanceof Invalid || fields === 'payloadTooLarge') {
       if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
       return fields instanceof Invalid
         ? { outcome: 'invalidInput', detail: fields.detail }
         : { outcome: fields };
     }
-    const book = isConditional(request.raw)
+    const book = isConditional(request)
       ? await this.#changeIfMet(request, id, (found) => this.#store.updateExpected(found, fields))
       : await this.#changeAny(id, () => this.#store.update(id, fields));
     if (book === 'preconditionFailed') return { outcome: book };
@@ -111,8 +104,7 @@ export class BookHandlers {
   /** DELETE /book/{id} */
   readonly delete = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = bookId(request);
-    if (id === undefined) return { outcome: 'bookNotFound' };
-    const isDeleted = isConditional(request.raw)
+    const isDeleted = isConditional(request)
       ? await this.#changeIfMet(request, id, (found) => this.#store.deleteExpected(found))
       : await this.#changeAny(id, () => this.#store.delete(id));
     if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
@@ -134,7 +126,7 @@ export class BookHandlers {
 
   /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
   async #changeIfMet<Result>(
-    { raw }: FastifyRequest,
+    request: FastifyRequest,
     id: number,
     change: (expected: Book) => Promise<Result | undefined | false>,
   ): Promise<Result | 'preconditionFailed' | undefined> {
@@ -144,7 +136,7 @@ export class BookHandlers {
       const found = await this.#store.find(id);
       if (!found) return undefined;
       const tag = entityTag(found);
-      if (evaluatePreconditions(raw, tag) !== 'met') return 'preconditionFailed';
+      if (evaluatePreconditions(request, tag) !== 'met') return 'preconditionFailed';
       // Without a concurrent change, a trigger of the table leaves out this one.
       repetitions = tag === last ? repetitions + 1 : 0;
       if (repetitions === LEFT_OUT_ATTEMPTS) throw new TableRejection(LEFT_OUT);
@@ -177,7 +169,13 @@ export function invalidIndex(index: number): Record<string, string> {
   return { 'invalid-index': `${index}` };
 }
 
-/** The id in the path; undefined when no book can have it. */
-export function bookId(request: FastifyRequest): number | undefined {
-  return readBookId((request.params as { id: string }).id);
+/** A hook of routes with an id: it rejects what no book can have as its id. */
+export function expectBookId({ params }: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+  if (readBookId((params as { id: string }).id) === undefined) send(reply, { outcome: 'bookNotFound' });
+  else pass();
+}
+
+/** The id in the path, after {@link expectBookId}. */
+export function bookId({ params }: FastifyRequest): number {
+  return Number((params as { id: string }).id);
 }

@@ -21,7 +21,7 @@ export class ListHandler {
   }
 
   readonly handle = async ({ method }: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const response = new UnreadResponse(this.#unread, reply.raw);
+    const response = new UnreadResponse(this.#unread, reply);
     // The first page is read before the headers are sent, so that an unavailable store is still a 503.
     const begin = () => response.expectRoom(LIST_PAGE.bytes);
     const first = await this.#store.list(undefined, { ...LIST_PAGE, begin });
@@ -39,8 +39,8 @@ export class ListHandler {
    *
    * @throws StoreUnavailable
    */
-  async readPage(after: number | undefined, limit: number, { raw }: FastifyReply): Promise<BookPage> {
-    const response = new UnreadResponse(this.#unread, raw);
+  async readPage(after: number | undefined, limit: number, reply: FastifyReply): Promise<BookPage> {
+    const response = new UnreadResponse(this.#unread, reply);
     const begin = () => response.expectRoom(PAGE_BYTES_MAX);
     const page = await this.#store.list(after, { books: limit, begin });
     response.hold(page.json.length);

@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/tokens.ts';
-import type { BodyReader } from '../http/body/body-reader.ts';
-import { LOGIN_BYTES_MAX } from '../http/body-limits.ts';
+import type { BodyRequest } from '../http/body/body-reader.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
@@ -14,25 +13,29 @@ export class TokenHandlers {
   readonly #tokens: Tokens;
   readonly #credentials: Credentials;
   readonly #throttle: LoginThrottle;
-  readonly #bodies: BodyReader;
   readonly logins = { succeeded: 0, failed: 0, throttled: 0 };
 
-  constructor(tokens: Tokens, credentials: Credentials, throttle: LoginThrottle, bodies: BodyReader) {
+  constructor(tokens: Tokens, credentials: Credentials, throttle: LoginThrottle) {
     this.#tokens = tokens;
     this.#credentials = credentials;
     this.#throttle = throttle;
-    this.#bodies = bodies;
   }
 
-  /** POST /token */
-  readonly issue = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  /** A hook of POST /token: whatever an address sends that has failed too often, it waits. */
+  readonly throttle = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.unprotected);
-    // Undefined when the client has disconnected.
-    const { ip = '' } = request as { ip?: string };
+    const ip = addressIn(request);
     const secondsToWait = this.#throttle.secondsToWait(ip);
-    if (secondsToWait > 0) return this.#throttled(request, reply, ip, secondsToWait);
-    const login = await this.#bodies.read(request.raw, reply.raw, readLoginRequest, LOGIN_BYTES_MAX);
-    if (typeof login === 'string') return { outcome: login };
+    if (secondsToWait === 0) pass();
+    else send(reply, this.#throttled(request, reply, ip, secondsToWait));
+  };
+
+  /** POST /token */
+  readonly issue = async (request: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const ip = addressIn(request);
+    const { body } = request;
+    if (typeof body === 'string') return { outcome: body };
+    const login = readLoginRequest(body);
     if (login instanceof Invalid) return { outcome: 'invalidRequestPayload', detail: login.detail };
     if (!this.#credentials.match(login)) {
       const secondsOverLimit = this.#throttle.fail(ip);
@@ -72,6 +75,12 @@ export class TokenHandlers {
     reply.header('retry-after', seconds);
     return { outcome: 'tooManyRequests' };
   }
+}
+
+/** The address of the client; empty when it has disconnected. */
+function addressIn(request: FastifyRequest): string {
+  const { ip = '' } = request as { ip?: string };
+  return ip;
 }
 
 /** As with `error_description` of RFC 6750, its developer learns what to do, and an attacker nothing new. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 
@@ -16,10 +17,17 @@ export class UnreadResponse {
   readonly #reservation: Reservation;
   readonly #startedMs = performance.now();
 
-  constructor(limits: UnreadLimits, response: ServerResponse) {
+  constructor(limits: UnreadLimits, { raw }: FastifyReply) {
     this.#limits = limits;
-    this.#response = response;
-    this.#reservation = new Reservation(limits.budget, response);
+    this.#response = raw;
+    this.#reservation = new Reservation(limits.budget, raw);
+  }
+
+  /** Calls a function when the response is sent, or the client has disconnected, perhaps at once. */
+  onClose(closed: (isSent: boolean) => void): void {
+    const onClose = () => closed(this.#response.writableFinished);
+    if (this.#response.closed) onClose();
+    else this.#response.once('close', onClose);
   }
 
   /** Called just before a part of the response is read. @throws StoreUnavailable when the client has disconnected */

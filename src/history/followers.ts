@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { UnreadResponse } from '../api/unread-response.ts';
 import { DueTimer } from '../changes/due-timer.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from './book-history.ts';
 
@@ -46,21 +46,20 @@ export class Followers {
   async next(
     request: ChangeRequest,
     ms: number,
-    response: ServerResponse,
+    response: UnreadResponse,
   ): Promise<ChangePage | CursorFault | undefined> {
-    if (this.#isStopping || response.closed) return undefined;
+    if (this.#isStopping) return undefined;
     const { promise, resolve } = Promise.withResolvers<Read | undefined>();
     const position = request.after?.position ?? 0;
     const giveUp = () => resolve(undefined);
     const timer = setTimeout(giveUp, ms);
-    response.once('close', giveUp);
+    response.onClose(giveUp);
     const follower: Follower = { position, wake: resolve };
     this.#waiting.add(follower);
     // At the last change, it can wait for the next poll.
     this.#timer.callIn(position === this.#last?.position ? POLL_MS : WRITE_DELAY_MS);
     const read = await promise;
     clearTimeout(timer);
-    response.off('close', giveUp);
     this.#waiting.delete(follower);
     return read?.(request);
   }

@@ -7,7 +7,7 @@ import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
-import type { BodyReader } from '../http/body/body-reader.ts';
+import type { BodyRequest } from '../http/body/body-reader.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { type ParameterSchema, queryAfter, readParameters } from '../http/query-parameters.ts';
@@ -52,27 +52,19 @@ const RESTORE_FAULTS: Readonly<Record<RestoreFault['fault'], OutcomeName>> = {
 export class HistoryHandlers {
   readonly #history: BookHistory;
   readonly #followers: Followers;
-  readonly #bodies: BodyReader;
   readonly #unread: UnreadLimits;
   readonly #turns: Turns;
 
-  constructor(
-    history: BookHistory,
-    followers: Followers,
-    bodies: BodyReader,
-    unread: UnreadLimits,
-    turns: Turns,
-  ) {
+  constructor(history: BookHistory, followers: Followers, unread: UnreadLimits, turns: Turns) {
     this.#history = history;
     this.#followers = followers;
-    this.#bodies = bodies;
     this.#unread = unread;
     this.#turns = turns;
   }
 
   /** GET /changes */
   readonly follow = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const target = request.raw.url ?? '';
+    const target = request.url;
     const query = readQuery(target, changesParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { given, cursor, limit } = query;
@@ -80,12 +72,12 @@ export class HistoryHandlers {
       return this.#listLastFirst(request, reply, 'all', 'changesRetrieved', '/changes');
 
     const after = cursor === NOW ? await this.#history.last() : cursor;
-    const response = new UnreadResponse(this.#unread, reply.raw);
+    const response = new UnreadResponse(this.#unread, reply);
     let page = await this.#history.read({ after, limit }, () => response.expectRoom(PAGE_BYTES_MAX));
     if (typeof page === 'string') return FAULTS[page];
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (page.changes.length === 0 && waitMs > 0) {
-      page = (await this.#followers.next({ after: page.next, limit }, waitMs, reply.raw)) ?? page;
+      page = (await this.#followers.next({ after: page.next, limit }, waitMs, response)) ?? page;
       if (typeof page === 'string') return FAULTS[page];
     }
     return toResult('changesRetrieved', page.changes, response, linkTo('/changes', target, page.next));
@@ -94,7 +86,6 @@ export class HistoryHandlers {
   /** GET /book/{id}/history */
   readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const id = bookId(request);
-    if (id === undefined) return { outcome: 'bookNotFound' };
     return this.#listLastFirst(request, reply, id, 'historyRetrieved', `/book/${id}/history`);
   };
 
@@ -103,11 +94,12 @@ export class HistoryHandlers {
     this.#listLastFirst(request, reply, 'deleted', 'deletedBooksRetrieved', '/books/deleted');
 
   /** POST /books/restore */
-  readonly restoreMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const restore = async (body: Uint8Array): Promise<HttpResult> => {
+  readonly restoreMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    if (typeof body === 'string') return { outcome: body };
+    return this.#turns.take(async () => {
       const ids = await readIds(body);
       if ('detail' in ids) return invalidElement(ids);
-      const response = new UnreadResponse(this.#unread, reply.raw);
+      const response = new UnreadResponse(this.#unread, reply);
       response.hold(bytesOfBooks(ids.length));
       const deletions = ids.map((id) => ({ id }));
       const result = await this.#history.restore({ deletions, bytesMax: UPDATED_BYTES_MAX });
@@ -116,18 +108,14 @@ export class HistoryHandlers {
       if (!('fault' in result)) return { outcome: 'booksRestored', json: [json] };
       const outcome = RESTORE_FAULTS[result.fault];
       return outcome === 'payloadTooLarge' ? { outcome } : { outcome, headers: invalidIndex(result.index) };
-    };
-    const perform = (body: Uint8Array) => this.#turns.take(() => restore(body));
-    const result = await this.#bodies.read(request.raw, reply.raw, perform);
-    return typeof result === 'string' ? { outcome: result } : result;
+    });
   };
 
   /** POST /book/{id}/restore */
   readonly restore = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = bookId(request);
-    if (id === undefined) return { outcome: 'bookNotFound' };
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
-      const deletion = isConditional(request.raw) ? await this.#deletionIfMet(request, id) : { id };
+      const deletion = isConditional(request) ? await this.#deletionIfMet(request, id) : { id };
       if (typeof deletion === 'string') return { outcome: deletion };
       const result = await this.#history.restore({ deletions: [deletion] });
       if (!('fault' in result)) return toBookResult('bookRestored', result[0] as Book);
@@ -138,13 +126,13 @@ export class HistoryHandlers {
 
   /** The last change of a book, if it is no deletion or its book meets the preconditions: no other one is undone. */
   async #deletionIfMet(
-    { raw }: FastifyRequest,
+    request: FastifyRequest,
     id: number,
   ): Promise<Deletion | 'bookNotFound' | 'preconditionFailed'> {
     const page = await this.#history.read({ of: id, limit: 1 });
     const last = typeof page === 'string' ? undefined : page.changes[0];
     if (!last) return 'bookNotFound';
-    const isMet = last.type !== 'deleted' || evaluatePreconditions(raw, entityTag(last.book)) === 'met';
+    const isMet = last.type !== 'deleted' || evaluatePreconditions(request, entityTag(last.book)) === 'met';
     return isMet ? { id, cursor: last.cursor } : 'preconditionFailed';
   }
 
@@ -156,12 +144,12 @@ export class HistoryHandlers {
     outcome: OutcomeName,
     path: string,
   ): Promise<HttpResult> {
-    const target = request.raw.url ?? '';
+    const target = request.url;
     const query = readQuery(target, historyParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { cursor: after, limit } = query;
     if (after === NOW) return { outcome: 'invalidQuery', detail: NO_CURSOR };
-    const response = new UnreadResponse(this.#unread, reply.raw);
+    const response = new UnreadResponse(this.#unread, reply);
     const page = await this.#history.read({ of, after, limit }, () => response.expectRoom(PAGE_BYTES_MAX));
     if (typeof page === 'string') return FAULTS[page];
     const { changes, next } = page;

@@ -1,11 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 
-export function isConditional({ headers }: IncomingMessage): boolean {
+/** The part of a request that preconditions need. */
+type ConditionalRequest = { readonly method: string; readonly headers: IncomingHttpHeaders };
+
+export function isConditional({ headers }: Pick<ConditionalRequest, 'headers'>): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }
 
 /** Evaluates preconditions in the order of RFC 9110, section 13.2.2. @param tag the strong entity tag of the resource */
-export function evaluatePreconditions({ method, headers }: IncomingMessage, tag: string) {
+export function evaluatePreconditions({ method, headers }: ConditionalRequest, tag: string) {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch !== undefined && !matchesAny(tag, ifMatch)) return 'preconditionFailed';
   if (!isCachedByClient(tag, ifNoneMatch)) return 'met';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { discardBody } from './body/body-reader.ts';
+import { type BodyRequest, discardBody } from './body/body-reader.ts';
 import { stateOf } from './connections/connection-state.ts';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
 
@@ -48,11 +48,11 @@ export const OUTCOME_HEADERS = Object.fromEntries(
 ) as Readonly<Record<OutcomeName, Headers>>;
 
 /** Makes a route's handler from a function that returns a result. */
-export function respondWith(handle: (request: FastifyRequest, reply: FastifyReply) => Promise<HttpResult>) {
+export function respondWith(handle: (request: BodyRequest, reply: FastifyReply) => Promise<HttpResult>) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    handle(request, reply)
-      .then((result) => send(reply, result))
-      .catch((error: unknown) => reply.send(error));
+    const handled = handle(request as BodyRequest, reply);
+    request.expectedBody?.keepUntil(handled);
+    handled.then((result) => send(reply, result)).catch((error: unknown) => reply.send(error));
   };
 }
 

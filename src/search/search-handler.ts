@@ -38,7 +38,7 @@ export class SearchHandler {
   }
 
   readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const list = readListRequest(request.raw.url ?? '');
+    const list = readListRequest(request.url);
     if (list === undefined) return this.#lists.handle(request, reply);
     if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
     const limit = limitOfPlainPage(list);
@@ -61,15 +61,14 @@ export class SearchHandler {
   }
 
   async #run(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
-    // The response to a client that has disconnected emits no further 'close'.
-    if (reply.raw.closed || this.count >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
-    this.count++;
-    reply.raw.once('close', () => this.count--);
+    if (this.count >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
     const bytesMax = list.limit === undefined ? PART_BYTES : PAGE_BYTES_MAX;
-    const response = new UnreadResponse(this.#unread, reply.raw);
+    const response = new UnreadResponse(this.#unread, reply);
     response.expectRoom(bytesMax);
+    this.count++;
+    response.onClose(() => this.count--);
     const query = { ...list.query, bytesMax };
-    const search = new TimedSearch(this.#search, query, reply, this.#searchMs);
+    const search = new TimedSearch(this.#search, query, response, this.#searchMs);
     const headers = list.isCounted ? await countMatches(search, list) : {};
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);
@@ -88,8 +87,8 @@ export class SearchHandler {
 }
 
 /** The header with the path of the next page. */
-function linkTo({ raw }: FastifyRequest, cursor: string): { readonly link: string } {
-  return { link: `</books?${queryAfter(raw.url ?? '', cursor)}>; rel="next"` };
+function linkTo({ url }: FastifyRequest, cursor: string): { readonly link: string } {
+  return { link: `</books?${queryAfter(url, cursor)}>; rel="next"` };
 }
 
 /** The headers of a list with `count`. */

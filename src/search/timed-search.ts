@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { UnreadResponse } from '../api/unread-response.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
 import type { BookPosition, BookQuery, BookSearch, SearchPage } from './book-search.ts';
 
@@ -12,17 +12,15 @@ export class TimedSearch {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param waitMs the time that the client may wait for the next part of the response */
-  constructor(search: BookSearch, query: BookQuery, reply: FastifyReply, waitMs: number) {
+  constructor(search: BookSearch, query: BookQuery, response: UnreadResponse, waitMs: number) {
     this.#search = search;
     this.#query = query;
     this.#waitMs = waitMs;
     this.restartWait();
-    const onClose = () => {
+    response.onClose((isSent) => {
       clearTimeout(this.#timer);
-      if (!reply.raw.writableFinished) this.#abort('the client has disconnected');
-    };
-    if (reply.raw.closed) onClose();
-    else reply.raw.once('close', onClose);
+      if (!isSent) this.#abort('the client has disconnected');
+    });
   }
 
   /** Restarts the time, when the client has received a part of the response. */

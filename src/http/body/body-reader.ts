@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BODY_BYTES_MAX } from '../body-limits.ts';
+import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { DISCARD_TIMEOUT_MS, DISCARDED_BYTES_MAX } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { MemoryBudget, Reservation } from './memory-budget.ts';
@@ -9,10 +9,26 @@ export type BodyError = Extract<
   'payloadTooLarge' | 'badRequest' | 'requestTimeout' | 'serviceUnavailable'
 >;
 
+/** A request of a route that expects a body: `request.body` has its bytes, or says why there are none. */
+export type BodyRequest = FastifyRequest<{ Body: Uint8Array | BodyError }>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body that the route expects; undefined if it expects none. */
+    expectedBody: ExpectedBody | undefined;
+  }
+}
+
 /** Shorter bodies, as nearly all are, are not counted, so that long ones do not prevent them. */
 const UNCOUNTED_BYTES_MAX = 4_096;
 
-/** Reads the bodies of requests, whatever their Content-Type. */
+/** A hook: Fastify would reject a request whose Content-Type is none, or is missing where it expects one. */
+export function ignoreContentType({ raw }: FastifyRequest, _reply: FastifyReply, pass: () => void): void {
+  raw.headers['content-type'] = 'application/octet-stream';
+  pass();
+}
+
+/** Has the bodies of some routes read, within a budget of memory. */
 export class BodyReader {
   /** The memory of the long bodies that are being read or processed. */
   readonly budget: MemoryBudget;
@@ -21,73 +37,97 @@ export class BodyReader {
     this.budget = new MemoryBudget(bytesAtOnceMax);
   }
 
-  /**
-   * Reads and parses a body, whose memory is counted until `parse` settles. 100 Continue is sent only now, after the checks
-   * that need no body (RFC 9110, section 10.1.1). A body with a Content-Encoding is not decoded, but parsed as no bytes.
-   */
-  read<Content>(
-    request: IncomingMessage,
-    response: ServerResponse,
-    parse: (bytes: Uint8Array) => Content | Promise<Content>,
-    bytesMax = BODY_BYTES_MAX,
-  ): Promise<Content | BodyError> {
-    if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
-    const bodyError = bodyErrors.get(request);
-    if (bodyError) return Promise.resolve(bodyError);
-    // HTTP/1.0 has no 100 Continue.
-    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+  /** A hook `preParsing` of routes that expect a body of up to their `bodyLimit` bytes. */
+  readonly expect = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: RequestPayload,
+    done: (error: null, payload: RequestPayload) => void,
+  ): void => {
+    request.expectedBody = new ExpectedBody(this.budget, reply.raw, request.routeOptions.bodyLimit);
+    done(null, payload);
+  };
+}
 
-    const { promise, resolve, reject } = Promise.withResolvers<Content | BodyError>();
+/** The content-type parser of all bodies. Where a route expects none, the body is not read. */
+export function parseBody(
+  { expectedBody }: FastifyRequest,
+  payload: IncomingMessage,
+  done: (error: null, body?: Uint8Array | BodyError) => void,
+): void {
+  if (expectedBody) expectedBody.read(payload, (body) => done(null, body));
+  else done(null);
+}
+
+class ExpectedBody {
+  readonly #budget: MemoryBudget;
+  readonly #response: ServerResponse;
+  readonly #bytesMax: number;
+  #reservation: Reservation | undefined;
+
+  constructor(budget: MemoryBudget, response: ServerResponse, bytesMax: number) {
+    this.#budget = budget;
+    this.#response = response;
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * Reads the body. 100 Continue is sent only now, after the checks that need no body (RFC 9110, section 10.1.1). A body with a
+   * Content-Encoding is not decoded, but counts as no bytes.
+   */
+  read(request: IncomingMessage, settle: (body: Uint8Array | BodyError) => void): void {
+    if (Number(request.headers['content-length']) > this.#bytesMax) return settle('payloadTooLarge');
+    const bodyError = bodyErrors.get(request);
+    if (bodyError) return settle(bodyError);
+    // HTTP/1.0 has no 100 Continue.
+    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) this.#response.writeContinue();
+
     let bytes: Uint8Array = NO_BYTES;
     let length = 0;
-    let reservation: Reservation | undefined;
-    const settle = (body: Uint8Array | BodyError) => {
+    const end = (body: Uint8Array | BodyError) => {
       request
         .off('data', onData)
         .off('end', onEnd)
         .off('error', onAbort)
         .off('close', onAbort)
-        .off(BODY_FAILED, settle);
-      if (typeof body === 'string') {
-        reservation?.resize(0);
-        resolve(body);
-        return;
-      }
-      try {
-        const content = parse(body);
-        if (content instanceof Promise) reservation?.keepUntil(content);
-        resolve(content);
-      } catch (error) {
-        reject(error);
-      }
+        .off(BODY_FAILED, end);
+      if (typeof body === 'string') this.#reservation?.resize(0);
+      settle(body);
     };
     const onData = (chunk: Buffer) => {
-      const end = length + chunk.length;
-      if (end > bytesMax) return settle('payloadTooLarge');
-      if (end > bytes.length) {
+      const newLength = length + chunk.length;
+      if (newLength > this.#bytesMax) return end('payloadTooLarge');
+      if (newLength > bytes.length) {
         // A list of chunks of one byte each would need a hundred times the memory.
-        const capacity = length === 0 ? end : Math.min(2 * end, bytesMax);
-        if (capacity > UNCOUNTED_BYTES_MAX) {
-          reservation ??= new Reservation(this.budget, response);
-          if (!reservation.tryResize(capacity)) return settle('serviceUnavailable');
-        }
+        const capacity = length === 0 ? newLength : Math.min(2 * newLength, this.#bytesMax);
+        if (!this.#reserve(capacity)) return end('serviceUnavailable');
         bytes = length === 0 ? chunk : grow(bytes, length, capacity);
       }
       if (length > 0) bytes.set(chunk, length);
-      length = end;
+      length = newLength;
     };
     const onEnd = () => {
       const body = length === bytes.length ? bytes : bytes.subarray(0, length);
-      settle(isUnencoded(request) ? body : NO_BYTES);
+      end(isUnencoded(request) ? body : NO_BYTES);
     };
-    const onAbort = () => settle('badRequest');
+    const onAbort = () => end('badRequest');
     request
       .on('data', onData)
       .on('end', onEnd)
       .on('error', onAbort)
       .on('close', onAbort)
-      .on(BODY_FAILED, settle);
-    return promise;
+      .on(BODY_FAILED, end);
+  }
+
+  /** Counts the memory of the body until its handler has settled, even when the client has disconnected. */
+  keepUntil(handled: Promise<unknown>): void {
+    this.#reservation?.keepUntil(handled);
+  }
+
+  #reserve(bytes: number): boolean {
+    if (bytes <= UNCOUNTED_BYTES_MAX) return true;
+    this.#reservation ??= new Reservation(this.#budget, this.#response);
+    return this.#reservation.tryResize(bytes);
   }
 }
 
