@@ -1,5 +1,5 @@
 import { openConnection } from '../../store/sqlite/files/connection.ts';
-import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
+import { serveRequests } from '../../store/sqlite/threads/thread-server.ts';
 import type { ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { ChangeReader } from './change-reader.ts';
 

@@ -2,7 +2,7 @@ import type { Book } from '../../book/book.ts';
 import { openWithoutCheckpoints, transactGuarded } from '../../store/sqlite/files/connection.ts';
 import { FileGuard, StoreLost } from '../../store/sqlite/files/file-guard.ts';
 import { toRejection } from '../../store/sqlite/rejections.ts';
-import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
+import { serveRequests } from '../../store/sqlite/threads/thread-server.ts';
 import type { RestoreFault, RestoreRequest } from '../book-history.ts';
 import { ChangeReader } from './change-reader.ts';
 

@@ -76,9 +76,12 @@ class ExpectedBody {
    * Content-Encoding is not decoded, but counts as no bytes.
    */
   read(request: IncomingMessage, settle: (body: Uint8Array | BodyError) => void): void {
-    if (Number(request.headers['content-length']) > this.#bytesMax) return settle('payloadTooLarge');
-    const bodyError = bodyErrors.get(request);
-    if (bodyError) return settle(bodyError);
+    const isTooLong = Number(request.headers['content-length']) > this.#bytesMax;
+    const error = isTooLong ? 'payloadTooLarge' : bodyErrors.get(request);
+    if (error) {
+      settle(error);
+      return;
+    }
     // HTTP/1.0 has no 100 Continue.
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) this.#response.writeContinue();
 

@@ -1,6 +1,6 @@
 import { reasonOf } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
-import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
+import { serveRequests } from '../../store/sqlite/threads/thread-server.ts';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';
 import { UnusableIndex } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';

@@ -2,7 +2,7 @@ import type { BookPage } from '../../../book/book-store.ts';
 import type { PageRequest } from '../../page.ts';
 import { openConnection } from '../files/connection.ts';
 import { preparePages } from '../pages.ts';
-import { serveRequests } from './thread-client.ts';
+import { serveRequests } from './thread-server.ts';
 
 await serveRequests<readonly PageRequest[], readonly BookPage[]>(async (path) => {
   const database = await openConnection(path);

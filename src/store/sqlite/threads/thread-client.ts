@@ -1,12 +1,12 @@
-import { on, once } from 'node:events';
+import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
-import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { StoreUnavailable, TableRejection } from '../../../book/book-store.ts';
 import { StoreNotReady } from '../../errors.ts';
 import { DegradablePart, type StoreObserver } from '../../observer.ts';
-import { toNotReady, toStoreError } from '../errors.ts';
-import { createLoss, type Loss, StoreLost } from '../files/file-guard.ts';
+import { createLoss, type Loss } from '../files/file-guard.ts';
+import { CLOSE, type Message, RequestFailed, toError } from './thread-messages.ts';
 
 /** A thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
 export class ThreadClient<Request, Response> {
@@ -38,7 +38,7 @@ export class ThreadClient<Request, Response> {
     });
   }
 
-  /** @param module calls {@link serveRequests} @throws StoreNotReady when the file cannot be opened or prepared */
+  /** @param module calls `serveRequests` @throws StoreNotReady when the file cannot be opened or prepared */
   static async start<Request, Response>(
     module: URL,
     path: string,
@@ -119,76 +119,6 @@ export class LazyThread<Request, Response> {
   }
 }
 
-export interface RequestHandler<Request, Response> {
-  /**
-   * @throws StoreLost when no response may be sent any more; otherwise errors of SQLite or of the BookStore interface, only if the
-   *   request has changed nothing
-   */
-  handle(request: Request): Response | Promise<Response>;
-  /** The memory of a response that is transferred instead of copied. */
-  transfer?(response: Response): ArrayBuffer[];
-  /** @param isIdle whether it is called at an interval, and not after a response @throws StoreLost; other errors are ignored */
-  maintain?(isIdle: boolean): void;
-  /** @throws StoreLost when the thread must stay as it is until the process ends */
-  close(): void | Promise<void>;
-}
-
-const MAINTENANCE_MS = 500;
-
-/** The main function of a thread. @param open opens the SQLite file at a path, or throws */
-export async function serveRequests<Request, Response>(
-  open: (path: string, loss: Loss) => Promise<RequestHandler<Request, Response>>,
-): Promise<void> {
-  if (!parentPort) throw new Error('not a thread');
-  const port = parentPort;
-  const { path, loss } = workerData as { readonly path: string; readonly loss: Loss };
-  const post = (message: Message<Response | undefined>, transfer: ArrayBuffer[] = []) =>
-    port.postMessage(message, transfer);
-  let handler: RequestHandler<Request, Response>;
-  try {
-    handler = await open(path, loss);
-  } catch (error) {
-    post({ failure: toFailure(toNotReady(error, path)) });
-    return;
-  }
-
-  const messages = on(port, 'message') as AsyncIterable<[Request | typeof CLOSE]>;
-  const maintain = (isIdle: boolean) => {
-    try {
-      handler.maintain?.(isIdle);
-    } catch (error) {
-      // Any other error occurs again at the next request.
-      if (error instanceof StoreLost) post({ lost: error.message });
-    }
-  };
-  const maintenance = setInterval(maintain, MAINTENANCE_MS, true);
-  post({ response: undefined });
-  for await (const [request] of messages) {
-    if (request === CLOSE) break;
-    let response: Response;
-    try {
-      response = await handler.handle(request);
-    } catch (error) {
-      post(
-        error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(toStoreError(error)) },
-      );
-      continue;
-    }
-    // An error from here on ends the thread, as the request may have been committed.
-    post({ response }, handler.transfer?.(response));
-    maintain(false);
-  }
-  try {
-    await handler.close();
-  } catch (error) {
-    if (!(error instanceof StoreLost)) throw error;
-    post({ lost: error.message });
-    return;
-  }
-  clearInterval(maintenance);
-  port.close();
-}
-
 const MEMORY_LIMITS = {
   /** A thread allocates little at a time, and keeps garbage up to this size. */
   maxYoungGenerationSizeMb: 8,
@@ -196,41 +126,7 @@ const MEMORY_LIMITS = {
   maxOldGenerationSizeMb: 64,
 };
 
-const CLOSE = null;
-
-type Message<Response> =
-  | { readonly response: Response }
-  | { readonly failure: Failure }
-  /** Why acknowledged writes may be lost. */
-  | { readonly lost: string };
-
-/** An error between threads, where objects lose their classes. */
-type Failure =
-  | { readonly unavailable: string }
-  | { readonly constraint: string; readonly index: number | undefined }
-  | { readonly notReady: string }
-  | { readonly message: string; readonly stack: string | undefined };
-
-function toFailure(error: unknown): Failure {
-  if (error instanceof StoreUnavailable) return { unavailable: error.reason };
-  if (error instanceof TableRejection) return { constraint: error.constraint, index: error.index };
-  if (error instanceof StoreNotReady) return { notReady: error.message };
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { message, stack };
-}
-
-function toError(failure: Failure): Error {
-  if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
-  if ('constraint' in failure) return new TableRejection(failure.constraint, failure.index);
-  if ('notReady' in failure) return new StoreNotReady(failure.notReady);
-  const error: Error = new RequestFailed(failure.message);
-  return Object.assign(error, { stack: failure.stack });
-}
-
-/** The handler of a thread has thrown. */
-class RequestFailed extends Error {}
-
-/** Whether an error proves that a request to a thread has changed nothing, see {@link RequestHandler.handle}. */
+/** Whether an error proves that a request to a thread has changed nothing, see `handle` of RequestHandler. */
 export function isUndoneInThread(error: unknown): boolean {
   return error instanceof RequestFailed || error instanceof TableRejection;
 }

@@ -17,7 +17,7 @@ import { toRejection } from '../rejections.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import * as sql from '../sql.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
-import { type RequestHandler, serveRequests } from './thread-client.ts';
+import { type RequestHandler, serveRequests } from './thread-server.ts';
 
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
