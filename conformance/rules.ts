@@ -4,6 +4,7 @@ import { bodyRules } from './rules/bodies.ts';
 import { bookEndpointRules } from './rules/book-endpoints.ts';
 import { historyRules } from './rules/history.ts';
 import { httpRules } from './rules/http.ts';
+import { idempotencyKeyRules } from './rules/idempotency-keys.ts';
 import { idRules } from './rules/ids.ts';
 import { listRules } from './rules/lists.ts';
 import { manyBooksRules } from './rules/many-books.ts';
@@ -26,6 +27,7 @@ const SECTIONS = [
   'Reading a body',
   'Ids',
   'Lists',
+  'Idempotency keys',
   'Many books',
   'History',
   'Tokens',
@@ -44,6 +46,7 @@ export const rules: readonly Rule[] = [
   ...bodyRules,
   ...idRules,
   ...listRules,
+  ...idempotencyKeyRules,
   ...manyBooksRules,
   ...historyRules,
   ...httpRules,

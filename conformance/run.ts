@@ -23,6 +23,9 @@ export async function checkRule(service: Service, rule: Rule): Promise<Result> {
     if (rule.needs === 'pages' && !(await service.hasPages())) {
       return { rule, outcome: 'skipped', reason: 'the service has no pages of the list' };
     }
+    if (rule.needs === 'idempotency keys' && !(await service.hasIdempotencyKeys())) {
+      return { rule, outcome: 'skipped', reason: 'the service has no idempotency keys' };
+    }
     if (rule.needs === 'PATCH /books' && !(await service.hasManyBooks())) {
       return { rule, outcome: 'skipped', reason: 'the service has no PATCH /books' };
     }

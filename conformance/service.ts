@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client, type HttpResponse, NoResponse, type Piece, type RequestOptions } from './client.ts';
 import { type Book, expectCreated, expectNull, parseObject } from './expect.ts';
 import { makeToken, readSegment, type TokenParts } from './tokens.ts';
@@ -157,6 +158,14 @@ export class Service implements AsyncDisposable {
   /** Whether it has pages of the list, which are an addition; others ignore the parameter. */
   async hasPages(): Promise<boolean> {
     return (await this.get('/books?limit=0')).status === 400;
+  }
+
+  /** Whether it has idempotency keys, which are an addition; others ignore the header, and create the book. */
+  async hasIdempotencyKeys(): Promise<boolean> {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const create = async () => (await this.send('POST', '/book', { body: '{}', headers })).body;
+    const first = await create();
+    return (await create()) === first;
   }
 
   /** Whether it has PATCH /books, which is an addition. */

@@ -35,6 +35,8 @@ export class Api {
   readonly #deleted = new Map<number, Book>();
   readonly #bodies = new WeakMap<IncomingMessage, Promise<Buffer | undefined>>();
   readonly #issued = new Set<string>();
+  /** What was created with each idempotency key. */
+  readonly #keys = new Map<string, { readonly fields: Omit<Book, 'id'>; readonly book: Book }>();
   readonly #history: History;
   #lastId = 0;
   /** A request that waits in {@link #meetAnother}. */
@@ -157,12 +159,25 @@ export class Api {
     const isComplete = fields && 'title' in fields && 'author' in fields && 'year' in fields;
     if (!fields || (this.#has('fields of POST are required') && !isComplete)) return INVALID_INPUT;
     const book = { id: 0, title: '', author: '', year: 0, ...fields } as Book;
+    const key = String(request.headers['idempotency-key'] ?? '');
+    const known = this.#keys.get(key);
+    if (known) {
+      const isSame =
+        known.fields.title === book.title &&
+        (known.fields.author === book.author || this.#has('the author is not part of a keyed create')) &&
+        known.fields.year === book.year;
+      if (!isSame) return { status: 422, message: 'Idempotency key reused' };
+      const isCurrent = this.#has('a repeat gets the book as it is now');
+      const again = (isCurrent && this.#books.get(known.book.id)) || known.book;
+      return { status: 201, message: 'Book created successfully', data: again };
+    }
     const data = { ...book, id: await this.#newId(book, body) };
     if (this.#has('a book has a fifth field')) Object.assign(data, { created_at: null });
     if (!this.#has('created books are not stored')) {
       this.#books.set(data.id, data);
       this.#history.record('created', data);
     }
+    if (key !== '') this.#keys.set(key, { fields: book, book: { ...data } });
     return { status: this.#has('POST returns 200') ? 200 : 201, message: 'Book created successfully', data };
   }
 

@@ -28,6 +28,14 @@ export const violations = {
   ],
   'responses are text/html': ['GET /books: 200 Books retrieved successfully; data has every stored book'],
 
+  // Idempotency keys
+  'the author is not part of a keyed create': [
+    'Idempotency keys: 422 Idempotency key reused when one field alone differs, and nothing is stored',
+  ],
+  'a repeat gets the book as it is now': [
+    'Idempotency keys: POST /book: a repeat with the same key gets the book of the first time, also after it was changed',
+  ],
+
   // POST /token
   'any username is accepted': ['POST /token: 401 Invalid credentials when the username does not match'],
   'any password is accepted': ['POST /token: 401 Invalid credentials when the password does not match'],
