@@ -116,8 +116,8 @@ function readBody<Content>(
 
 /** The id in a target, if a book can have it. */
 function idOf({ path }: HostileRequest): number | undefined {
-  const [, id = ''] = /^\/book\/([0-9]+|%31)[ \t]*(?:\?.*)?$/.exec(path) ?? [];
-  return readBookId(id.replace('%31', '1'));
+  const [, id = ''] = /^\/book\/([0-9]+)[ \t]*(?:\?.*)?$/.exec(path) ?? [];
+  return readBookId(id);
 }
 
 function read(path: string): HostileRequest {
