@@ -2,7 +2,7 @@ import { type BookFields, EMPTY_BOOK, findLongText } from '../book/book.ts';
 import { isObject, isText } from '../json/json-object.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
-import { unescapeFormula } from './rendering.ts';
+import { unescapeText } from './rendering.ts';
 import type { Field, RawRow, RowError, RowPosition } from './row.ts';
 import { readInteger, readYear, yearOfNumber } from './year.ts';
 
@@ -66,8 +66,8 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
     const isShaped =
       found === expected || (found > expected ? cells.slice(expected).join('') === '' : found > lastUsedAt);
     if (!isShaped) return { kind: 'cell-count', found, expected };
-    const title = unescapeFormula(cells[titleAt] ?? EMPTY_BOOK.title);
-    const author = unescapeFormula(cells[authorAt] ?? EMPTY_BOOK.author);
+    const title = unescapeText(cells[titleAt] ?? EMPTY_BOOK.title);
+    const author = unescapeText(cells[authorAt] ?? EMPTY_BOOK.author);
     const yearText = cells[yearAt] || cells[otherYearAt] || '';
     const year = (isCopy ? readInteger(yearText) : undefined) ?? readYear(yearText);
     if (!isText(title)) return { kind: 'text', field: 'title' };
@@ -124,10 +124,16 @@ function textOfJson(value: unknown): string | undefined {
   if (typeof value === 'string') return isText(value) ? value : undefined;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   if (Array.isArray(value)) {
-    const texts = value.map(textOfJson);
+    const texts = authorsAmong(value).map(textOfJson);
     return texts.includes(undefined) ? undefined : texts.filter((text) => text !== '').join('; ');
   }
   return isObject(value) ? nameOfPerson(value) : undefined;
+}
+
+/** Of creators whose kind is given, as in Zotero, the authors, if there is one: editors and translators are none. */
+function authorsAmong(persons: readonly unknown[]): readonly unknown[] {
+  const authors = persons.filter((person) => isObject(person) && person.creatorType === 'author');
+  return authors.length > 0 ? authors : persons;
 }
 
 /** In Open Library, LibraryThing, CSL JSON and Zotero, and where an object has one with the name. */
@@ -145,14 +151,22 @@ const WHOLE_NAMES = [
 ];
 const GIVEN_NAMES = ['given', 'firstName', 'first_name', 'firstname', 'first'];
 const FAMILY_NAMES = ['family', 'lastName', 'last_name', 'lastname', 'last'];
+/** CSL JSON has the particles and the suffix of a name apart: Ludwig van Beethoven, Martin Luther King Jr. */
+const NAME_PARTS = [
+  GIVEN_NAMES,
+  ['dropping-particle'],
+  ['non-dropping-particle'],
+  FAMILY_NAMES,
+  ['suffix'],
+] as const;
 
 function nameOfPerson(person: Readonly<Record<string, unknown>>): string | undefined {
   const whole = WHOLE_NAMES.find((name) => !isAbsent(person[name]));
   if (whole !== undefined) return textOfJson(person[whole]);
-  const parts = [GIVEN_NAMES, FAMILY_NAMES]
-    .map((names) => person[names.find((name) => !isAbsent(person[name])) ?? ''])
-    .filter((part) => typeof part === 'string');
-  return parts.length > 0 && parts.every(isText) ? parts.join(' ') : undefined;
+  const parts = NAME_PARTS.map((names) => person[names.find((name) => !isAbsent(person[name])) ?? '']).filter(
+    (part) => typeof part === 'string',
+  );
+  return parts.length > 0 && parts.every(isText) ? parts.join(' ').replaceAll(/(?<=['’]) /g, '') : undefined;
 }
 
 /** A number, a text (see {@link readYear}), one of these in an array, or a date of CSL JSON; 0 if there is none. */
@@ -166,7 +180,8 @@ function yearOfJson(value: unknown): number | undefined {
   const { 'date-parts': parts, raw, literal } = value;
   const [first] = Array.isArray(parts) ? parts : [];
   const date: unknown = Array.isArray(first) ? first[0] : (raw ?? literal);
-  return date === undefined ? undefined : yearOfJson(date);
+  const hasNoParts = Array.isArray(parts) && parts.flat().length === 0;
+  return date === undefined && !hasNoParts ? undefined : yearOfJson(date);
 }
 
 /** @param id undefined when ids are not read, NaN when `idValue` is none */

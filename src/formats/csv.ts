@@ -9,7 +9,7 @@ const DELIMITERS = [';', '|', ','];
  * as MySQL writes them, or, between tabs, without quoting, as LibraryThing does, if this gives it as many cells as the first
  * record. Otherwise it is an error, and reading continues with the next line: no quote can hide the lines after it.
  *
- * Empty records are skipped, and so is Excel's first line `sep=;`.
+ * Records of nothing but blanks are skipped, and so is Excel's first line `sep=;`.
  */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow[]> {
   const parser = new CsvParser();
@@ -81,7 +81,7 @@ class CsvParser {
       this.#line += record.lines;
       const { cells } = record;
       if (!cells) return { line, error: { kind: 'unclear-quote' } };
-      if (cells.every((cell) => cell === '')) continue;
+      if (cells.every((cell) => cell.trim() === '')) continue;
       this.#expected ??= cells.length;
       const isBroken = !this.isUtf8 && cells.some((cell) => cell.includes(REPLACEMENT));
       return isBroken ? { line, error: { kind: 'not-utf8' } } : { line, cells };

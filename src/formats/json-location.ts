@@ -9,7 +9,7 @@ import {
   OPENING_BRACKET,
   QUOTE,
 } from '../json/characters.ts';
-import { guessMapping } from './mapping.ts';
+import { guessMapping, type Mapping } from './mapping.ts';
 import { readMembers } from './members.ts';
 
 /** Where the books of a JSON file are: in an array, as the values of an object, or one after the other. */
@@ -32,16 +32,29 @@ export function locateBooks(start: Uint8Array): BooksLocation {
   if (start[at] !== OPENING_BRACE) return { scanned: 'array', at: 0, isInside: false };
   const top = inspectObject(start, at);
   const isFollowed = top.end !== undefined && skipSpace(start, top.end) < start.length;
-  const isBook = isFollowed || (top.mapping.title !== undefined && top.mapping.author !== undefined);
+  const isBook = isFollowed || isComplete(top.mapping);
   const inside = isBook ? undefined : (top.books ?? top.members ?? top.others);
   return inside ? { ...inside, isInside: true } : { scanned: 'sequence', at: 0, isInside: false };
+}
+
+/** Whether there is an array of objects with title and author in the objects that surround those which were read. @param rest what follows these */
+export function hasFurtherBooks(rest: Uint8Array): boolean {
+  for (let at = skipSpace(rest, 0); at < rest.length; at = skipSpace(rest, at)) {
+    if (rest[at] === CLOSING_BRACE) at++;
+    else if (rest[at] === COMMA) {
+      const { books, end } = inspectObject(rest, at);
+      if (books && isComplete(guessedFrom(rest, skipSpace(rest, books.at + 1)))) return true;
+      at = end ?? rest.length;
+    } else return false;
+  }
+  return false;
 }
 
 /** How deep in objects the array is found: Solr has 2, GraphQL 4. */
 const INSPECTED_LEVELS = 5;
 
 interface InspectedObject {
-  readonly mapping: ReturnType<typeof guessMapping>;
+  readonly mapping: Mapping;
   /** What is inside: an array of books, an object of books, and an array of other objects. */
   readonly books: Inside | undefined;
   readonly members: Inside | undefined;
@@ -52,6 +65,7 @@ interface InspectedObject {
 
 type Inside = Pick<BooksLocation, 'scanned' | 'at'>;
 
+/** @param start the index of its brace, or of a comma between members, from which on it is inspected */
 function inspectObject(bytes: Uint8Array, start: number, depth = 1): InspectedObject {
   const names: string[] = [];
   let books: Inside | undefined;
@@ -92,10 +106,18 @@ function inspectObject(bytes: Uint8Array, start: number, depth = 1): InspectedOb
 
 /** Whether the object at `at` has a title or an author; `name` alone may be that of anything. */
 function looksLikeBook(bytes: Uint8Array, at: number): boolean {
-  const end = endOfElement(bytes, at, false);
-  if (end === undefined) return false;
-  const { title, author } = guessMapping(readMembers(bytes.subarray(at, end)).map(([name]) => name));
+  const { title, author } = guessedFrom(bytes, at);
   return author !== undefined || (title !== undefined && title.toLowerCase() !== 'name');
+}
+
+/** The columns in the object at `at`; none if it does not end in the bytes. */
+function guessedFrom(bytes: Uint8Array, at: number): Mapping {
+  const end = endOfElement(bytes, at, false) ?? at;
+  return guessMapping(readMembers(bytes.subarray(at, end)).map(([name]) => name));
+}
+
+function isComplete({ title, author }: Mapping): boolean {
+  return title !== undefined && author !== undefined;
 }
 
 function skipSpace(bytes: Uint8Array, at: number): number {

@@ -1,7 +1,7 @@
 import { ArrayScanner } from '../json/array-scanner.ts';
 import { LINE_FEED } from '../json/characters.ts';
 import { chain, concat } from './chunks.ts';
-import { locateBooks } from './json-location.ts';
+import { hasFurtherBooks, locateBooks } from './json-location.ts';
 import { readNdjson } from './ndjson.ts';
 import { type RawRow, ROW_BYTES_MAX } from './row.ts';
 
@@ -61,13 +61,20 @@ async function* scanRows(
     return rows;
   };
 
+  const isOverInside = () => isInside && scanner.isOver;
   for await (const chunk of chunks) {
     bytes = concat(bytes, chunk);
+    if (isOverInside()) {
+      if (bytes.length >= LOCATED_BYTES) break;
+      continue;
+    }
     const rows = scan(false);
     yield rows;
-    if (rows.some((row) => 'error' in row) || (isInside && scanner.isOver)) return;
+    if (rows.some((row) => 'error' in row)) return;
   }
-  yield scan(true);
+  if (!isOverInside()) yield scan(true);
+  // Other books after these are not read, and must not be missing without a word.
+  if (isOverInside() && hasFurtherBooks(bytes)) yield [{ line, element, error: { kind: 'trailing' } }];
 }
 
 /** Whether the first line is a JSON value. */

@@ -13,6 +13,7 @@ interface Rendering {
 /** Spreadsheet programs run such texts as formulas. An apostrophe escapes them, and also texts that look escaped. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 const ESCAPED_FORMULA = /^'+[=+\-@\t\r]/;
+const TEXT_FORMULA = /^="((?:[^"]|"")*)"$/;
 
 const RENDERINGS: Readonly<Record<Format, Rendering>> = {
   csv: {
@@ -74,7 +75,12 @@ function csvCell(cell: string | number): string {
   return /[",;\t\r\n|]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Removes the apostrophe that {@link csvRecord} has added. */
-export function unescapeFormula(cell: string): string {
-  return ESCAPED_FORMULA.test(cell) ? cell.slice(1) : cell;
+/**
+ * The text of a cell: without the apostrophe that {@link csvRecord} has added, and that of a formula which only has a text (`="1984"`),
+ * as programs write a number that spreadsheet programs shall not change.
+ */
+export function unescapeText(cell: string): string {
+  if (ESCAPED_FORMULA.test(cell)) return cell.slice(1);
+  const text = TEXT_FORMULA.exec(cell)?.[1];
+  return text === undefined ? cell : text.replaceAll('""', '"');
 }

@@ -26,7 +26,7 @@ export function readInteger(text: string): number | undefined {
 export function readYear(text: string): number | undefined {
   if (SHORT_YEAR.test(text)) return Number(text);
   const plain = simplify(text);
-  if (plain === '' || UNKNOWN_DATE.test(plain)) return 0;
+  if (plain === '' || UNKNOWN.test(plain)) return 0;
   const number = readInteger(plain);
   if (number !== undefined) return yearOfNumber(number);
   const date = plain.replace(TIME, '');
@@ -44,8 +44,8 @@ const SHORT_NUMBER = /^(0|-?[1-9][0-9]{0,14})$/;
 const NUMBER = /^-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?$/i;
 const SHORT_YEAR = /^(0|-?[1-9][0-9]{0,3})$/;
 
-/** Calibre's value for an unknown date, in any time zone. */
-const UNKNOWN_DATE = /^(0101-01-01|0100-12-31)T/;
+/** Calibre's value for an unknown date, in any time zone; those of MySQL, R, pandas and Python for none. */
+const UNKNOWN = /^(?:(?:0101-01-01|0100-12-31)T.*|\\N|null|na|nan|none)$/i;
 
 /** `20190305`, also with a time (`20190305120000`, `20190305T120000Z`). */
 const COMPACT_DATE = /^([0-9]{4})([0-9]{2})([0-9]{2})(?:T?[0-9]{4}(?:[0-9]{2})?Z?)?$/i;
@@ -54,17 +54,23 @@ const TIME = /(?:T|,? )[0-9]{1,2}:[0-9]{2}.*$/i;
 
 /** Removes what says nothing about the year: brackets of cataloguers, doubt, marks of spreadsheets for a text, final punctuation. */
 function simplify(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replace(/[\u2010-\u2013\u2212]/g, '-')
-    .replace(/\s+/g, ' ')
-    .replace(/[[\]<>]/g, '')
-    .trim()
-    .replace(/^="(.*)"$|^'(.*?)'?$|^"(.*)"$/, '$1$2$3')
-    .replace(/^\(([^()]*)\)(?= ?\??$)/, '$1')
-    .replace(/(?<=[0-9]{4}|[a-z.]) ?\?(?=[ .,;]|$)/i, '')
-    .replace(/[ ,;:/]+$/, '')
-    .trim();
+  return (
+    text
+      .replace(/\p{Cf}/gu, '')
+      .normalize('NFKC')
+      .replace(/[\u2010-\u2013\u2212]/g, '-')
+      .replace(/\s+/g, ' ')
+      .replace(/[[\]]/g, '')
+      .trim()
+      .replace(/^<(.*)>$/, '$1')
+      .replace(/^="(.*)"$|^'(.*?)'?$|^"(.*)"$/, '$1$2$3')
+      .replace(/^\(([^()]*)\)(?= ?\??$)/, '$1')
+      .replace(/(?<=[0-9]{4}|[a-z.]) ?(?:\?|\(\?\))(?=[ .,;]|$)/i, '')
+      // A decimal comma, as German Access writes.
+      .replace(/^(-?[0-9]{1,4}),0+$/, '$1')
+      .replace(/[ ,;:/]+$/, '')
+      .trim()
+  );
 }
 
 /** Each has the groups `year` and one or two numbers that are a month and a day. */
@@ -96,7 +102,7 @@ function isMonthAndDay(month: string | undefined, day = '0'): boolean {
 const WITHOUT_EFFECT =
   wordSet(`cop copr copyright dl depositolegal depotlegal deplegal impr imp impreso impression imprime printed printing print gedruckt druck
   stampa stampato druk pub publ published publie publicado pubblicato erschienen ersch anno ano annee an year jahr imjahr imjahre rok r
-  г год года р ad ce annodomini nchr nachchr nachchristus uz dc ddc apjc aprjc apresjc ne нэ 年 年版 年刊 年初版 년 公元 西暦 西元 서기`);
+  г год года р ad ce annodomini nchr nachchr nachchristus uz copyr edition firstpublished publishedin firstpublishedin theyear repr reprint reprinted dc ddc apjc aprjc apresjc ne нэ 年 年版 年刊 年初版 년 公元 西暦 西元 서기`);
 
 /** Folded words that make a year one before the common era, in the languages of the console and others. */
 const BEFORE_COMMON_ERA =
@@ -159,8 +165,9 @@ function readDateInWords(text: string): number | undefined {
   return isDate ? Number(years[0]) : undefined;
 }
 
-/** Folded words between the parts of a date. */
-const LINKS = wordSet('de del do of the di den d г года r p');
+/** Folded words between the parts of a date, and the days of the week in the dates of e-mail and HTTP. */
+const LINKS = wordSet(`de del do of the di den d г года r p
+  mon monday tue tuesday wed wednesday thu thursday fri friday sat saturday sun sunday`);
 
 /** Folded names of months, long and short, and of seasons. */
 const PARTS_OF_YEAR =
@@ -175,6 +182,9 @@ const PARTS_OF_YEAR =
   sep sept september septembre septiembre setiembre settembre set setembro wrzesnia wrzesien сентябрь сентября
   oct october okt oktober octobre octubre ottobre ott outubro out pazdziernika pazdziernik октябрь октября
   nov november novembre noviembre novembro listopada listopad ноябрь ноября
+  janner feber desember ocak şubat nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
+  leden ledna unor unora brezen brezna duben dubna kveten kvetna cerven cervna cervenec cervence srpen srpna zari rijen rijna
+  listopadu prosinec prosince
   dec december dez dezember decembre diciembre dic dicembre dezembro grudnia grudzien декабрь декабря
   spring summer autumn fall winter fruhling fruhjahr sommer herbst printemps ete automne hiver primavera verano otono invierno
   estate autunno inverno verao outono inverno lente voorjaar zomer herfst najaar`);

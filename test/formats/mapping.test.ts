@@ -30,6 +30,19 @@ describe('guessMapping', () => {
       ['Название;Автор;Год издания', ['Название', 'Автор', 'Год издания']],
       ['KİTAP ADI;YAZAR;YAYIN YILI', ['KİTAP ADI', 'YAZAR', 'YAYIN YILI']],
       ['dc:title;dc.creator;dc:date', ['dc:title', 'dc.creator', 'dc:date']],
+      [
+        'dcterms:title;dcterms:creator;dcterms:issued',
+        ['dcterms:title', 'dcterms:creator', 'dcterms:issued'],
+      ],
+      ['item;itemLabel;authorLabel;publicationDate', ['itemLabel', 'authorLabel', 'publicationDate']],
+      ['AU;TI;PY', ['TI', 'AU', 'PY']],
+      ['Tittel;Forfatter;Utgitt', ['Tittel', 'Forfatter', 'Utgitt']],
+      ['Naslov;Autor;Godina izdanja', ['Naslov', 'Autor', 'Godina izdanja']],
+      ['Τίτλος;Συγγραφέας;Έτος έκδοσης', ['Τίτλος', 'Συγγραφέας', 'Έτος έκδοσης']],
+      ['العنوان;المؤلف;سنة النشر', ['العنوان', 'المؤلف', 'سنة النشر']],
+      ['Tên sách;Tác giả;Năm xuất bản', ['Tên sách', 'Tác giả', 'Năm xuất bản']],
+      ['ชื่อเรื่อง;ผู้แต่ง;ปีที่พิมพ์', ['ชื่อเรื่อง', 'ผู้แต่ง', 'ปีที่พิมพ์']],
+      ['Judul;Penulis;Tahun Terbit', ['Judul', 'Penulis', 'Tahun Terbit']],
       ['Book-Title;Book-Author;Year-Of-Publication', ['Book-Title', 'Book-Author', 'Year-Of-Publication']],
       [
         'date;work;work.title;work.author_names;work.first_publish_year',
@@ -68,6 +81,7 @@ describe('guessMapping', () => {
       ['Title;Author;Date Added;Date Read;Year Acquired', ['Title', 'Author', undefined]],
       ['Subtitle;Authority;Yearly', [undefined, undefined, undefined]],
       ['b.title;a.name;b.year', ['b.title', undefined, 'b.year']],
+      ['Title;Author;byear;bdate', ['Title', 'Author', undefined]],
     ] as const) {
       const [title, author, year] = mapping;
       assert.deepEqual(guessMapping(columns.split(';')), { title, author, year }, columns);

@@ -134,9 +134,10 @@ const UNCLEAR =
 const NOT_A_TEXT = 'is not a text of well-formed Unicode without U+0000';
 
 describe('CSV', () => {
-  test('may have any line endings and line breaks in quotes; empty records are skipped', async () => {
+  test('may have any line endings and line breaks in quotes; empty and blank records are skipped', async () => {
     const file = 'title,author,year\r\n\r\nA,a,1\n"B\r\nB",b,2\r\n"C\nC\rC",c,3\n\nD,d,x\n,,\r\n "E" ,,\n';
     const rows = ['3: A|a|1', '4: B\r\nB|b|2', '6: C\nC\rC|c|3', `10: ${NOT_A_YEAR}: "x"`, '12: E||0'];
+    assert.deepEqual(await outline('csv', `${file} \n\t\n"\u00A0", ,\n`), rows);
     assert.deepEqual(await outline('csv', file), rows);
     assert.deepEqual(await outline('csv', file, { chunk: 1 }), rows);
     assert.deepEqual(await outline('csv', 'title\rA\rB'), ['2: A||0', '3: B||0']);
@@ -180,7 +181,7 @@ describe('CSV', () => {
       '+5',
       '.5',
       '1,"title":"B"',
-      'null',
+      'x null',
       '"',
     ]) {
       const [row = ''] = await outline('csv', `title,author,year\nA,a,"${year.replaceAll('"', '""')}"\n`);
@@ -354,7 +355,6 @@ describe('CSV', () => {
         '5: it has 4 values, and the first line 3',
         '6: B|b|2',
         `7: author ${NOT_A_TEXT}`,
-        '8: title, author and year are empty',
         '9: it is not UTF-8, unlike the rest of the file',
         '10: E|é|5',
         `11: ${UNCLEAR}`,
@@ -384,6 +384,16 @@ describe('CSV', () => {
     assert.deepEqual(await outline('csv', "title,author\n'=1+1,'tis\n''-,=1"), [
       "2: =1+1|'tis|0",
       "3: '-|=1|0",
+    ]);
+  });
+
+  test('has texts in formulas that only protect them, as spreadsheets read them', async () => {
+    const file =
+      'title,author,year\n="1984",="Orwell",="1949"\n"=""The """"Best""""""",=A1,\n"=""A""&""B""",,\n';
+    assert.deepEqual(await outline('csv', file), [
+      '2: 1984|Orwell|1949',
+      '3: The "Best"|=A1|0',
+      '4: ="A"&"B"||0',
     ]);
   });
 });
@@ -425,6 +435,16 @@ describe('JSON', () => {
       ['[{"lf":"Austen, Jane","fl":"Jane Austen"}]', 'Jane Austen'],
       ['[{"given":"Jane","family":"Austen"},{"family":"Wells"}]', 'Jane Austen; Wells'],
       ['[{"firstName":"Jane","lastName":"Austen","creatorType":"author"}]', 'Jane Austen'],
+      [
+        '[{"firstName":"Jane","lastName":"Austen","creatorType":"author"},{"name":"X","creatorType":"editor"}]',
+        'Jane Austen',
+      ],
+      ['[{"name":"X","creatorType":"editor"}]', 'X'],
+      [
+        '[{"given":"Ludwig","non-dropping-particle":"van","family":"Beethoven","suffix":"Jr."}]',
+        'Ludwig van Beethoven Jr.',
+      ],
+      ['[{"given":"Agrippa","dropping-particle":"d\'","family":"Aubigné"}]', "Agrippa d'Aubigné"],
       ['{"name":"Jane Austen"}', 'Jane Austen'],
       ['[{"author":{"name":"Jane Austen"}}]', 'Jane Austen'],
     ] as const) {
@@ -455,6 +475,8 @@ describe('JSON', () => {
       ['{"date-parts":[[1817,12,20]]}', 1817],
       ['{"date-parts":[["1817"]]}', 1817],
       ['{"raw":"c1817"}', 1817],
+      ['{"date-parts":[[]]}', 0],
+      ['{"date-parts":[]}', 0],
     ] as const) {
       assert.deepEqual(await outline('json', `[{"title":"A","year":${year}}]`), [`1/1: A||${value}`], year);
     }
@@ -507,6 +529,15 @@ describe('JSON', () => {
     assert.equal((await read('json', large)).filter((row) => 'book' in row).length, 50_000);
     const keyed = `{${Array.from({ length: 50_000 }, (_, index) => `"${index}":${book}`).join(',\n')}}`;
     assert.equal((await read('json', keyed)).filter((row) => 'book' in row).length, 50_000);
+    for (const more of [
+      `{"read":[${book}],"x":{},"wanted":[${book}]}`,
+      `{"a":{"books":[${book}]},"b":{"books":[${book}]}}`,
+    ]) {
+      for (const chunk of [1, 65_536]) {
+        const rows = await outline('json', more, { chunk });
+        assert.deepEqual(rows, ['1/1: A|a|1', '1/2: there is text after the array; it was not read'], more);
+      }
+    }
     assert.match(
       (await outline('json', `{"data":[${book},`)).at(-1) ?? '',
       /^1\/2: the file ends within its array$/,
