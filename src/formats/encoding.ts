@@ -29,7 +29,6 @@ export function utf16Of(start: Uint8Array): Encoding | undefined {
   const zeros = [0, 0];
   for (const [index, byte] of start.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
-  if (start.length % 2 === 1) return undefined;
   const least = start.length / 20;
   // A few other characters have a zero in the other half, such as U+2000 and the second half of 😀.
   if (odd > least && odd >= even * ZEROS_RATIO) return 'utf-16le';
@@ -104,6 +103,24 @@ export function isUtf8(bytes: Uint8Array): boolean {
     return false;
   }
 }
+
+/**
+ * Whether bytes are text in another encoding than UTF-8 and Windows-1252: they have bytes that Windows-1252 does not have, as Shift-JIS
+ * and Mac OS Roman do, or most of their letters beyond ASCII are in a row, as in Windows-1251, GBK and Big5. Texts of western Europe have
+ * them between others.
+ */
+export function isForeignText(bytes: Uint8Array): boolean {
+  if (isMostlyUtf8(bytes)) return false;
+  const latin1 = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  if (UNDEFINED_BYTE.test(latin1)) return true;
+  const inRows = (latin1.match(LETTERS_IN_A_ROW) ?? []).join('').length;
+  return inRows * 2 > (latin1.match(LETTER_BYTE)?.length ?? 0);
+}
+
+/** The bytes without a character in Windows-1252. */
+const UNDEFINED_BYTE = /[\x81\x8d\x8f\x90\x9d]/;
+const LETTER_BYTE = /[\xa1-\xff]/g;
+const LETTERS_IN_A_ROW = /[\xa1-\xff]{3,}/g;
 
 /** Whether at least half of what is not ASCII is valid UTF-8: a file may have single broken letters. */
 function isMostlyUtf8(bytes: Uint8Array): boolean {

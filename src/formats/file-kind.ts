@@ -1,18 +1,18 @@
-import { INSPECTED_BYTES, isUtf8, utf16Of } from './encoding.ts';
+import { INSPECTED_BYTES, isForeignText, isUtf8, utf16Of } from './encoding.ts';
 import { type Format, formatOfName } from './file-format.ts';
 
-/** A file that has no table that can be read: a workbook, a packed file, or another format. */
-export type ForeignKind = 'workbook' | 'packed' | 'foreign' | 'binary';
+/** A file that has no table that can be read: a workbook, a packed file, another format, or a text in an unknown encoding. */
+export type ForeignKind = 'workbook' | 'packed' | 'foreign' | 'binary' | 'encoding';
 
 /** The file is not CSV or JSON. */
 export class ForeignFileError extends Error {
   override readonly name = 'ForeignFileError';
   readonly kind: ForeignKind;
-  /** What it is, for people of any language; empty for `binary`, an unknown format. */
+  /** What it is, for people of any language; empty for `binary` and `encoding`, which are unknown. */
   readonly format: string;
 
   constructor(kind: ForeignKind, format: string) {
-    super(`the file is ${format || 'binary'}`);
+    super(`the file is ${format || kind}`);
     this.kind = kind;
     this.format = format;
   }
@@ -80,6 +80,7 @@ export function detectFormat(name: string, start: Uint8Array): Format {
   if (!utf16 && isBinary(inspected)) throw new ForeignFileError('binary', '');
   const text = new TextDecoder(utf16).decode(inspected).trimStart();
   for (const [markup, format] of MARKUP) if (markup.test(text)) throw new ForeignFileError('foreign', format);
+  if (!utf16 && isForeignText(inspected)) throw new ForeignFileError('encoding', '');
   const named = formatOfName(name);
   // No CSV begins like this, whatever its name.
   if (/^\[\s*\{\s*"|^\{\s*"[^"]*"\s*:/.test(text) && named !== 'ndjson') return 'json';

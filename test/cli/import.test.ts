@@ -260,6 +260,11 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       ['books.bib', Buffer.from('% a comment\n@book{austen,\n title = {Emma}}'), /is BibTeX/],
       ['books.ris', Buffer.from('TY  - BOOK\nTI  - Emma'), /is RIS/],
       ['books.png', Buffer.from([0x89, 0x50, 0, 0, 1, 2, 3, 4]), /is not a text file/],
+      [
+        'shift-jis.csv',
+        Buffer.from('title\n\x96{\x82\xcc\x8fW\n', 'latin1'),
+        /is neither in UTF-8 nor in Windows-1252: save it as UTF-8/,
+      ],
     ] as const) {
       await writeFile(join(folder.path, name), bytes);
       const { code, stdout, stderr } = await runCommand(['import', name], { folder: folder.path, variables });

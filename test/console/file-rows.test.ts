@@ -43,6 +43,7 @@ test('A file without books that can be read is rejected', async () => {
     [[0xd0, 0xcf, 0x11, 0xe0, 0], 'workbook', 'Excel (.xls)'],
     [[0x25, 0x50, 0x44, 0x46, 0x2d], 'foreign', 'PDF'],
     [[0x89, 0x50, 0, 0], 'binary', ''],
+    [[0x96, 0x7b, 0x82, 0xcc, 0x8f, 0x57], 'encoding', ''],
   ] as const) {
     await assert.rejects(sampleOf(new Uint8Array(bytes), 'b.csv'), problem(kind, format));
   }

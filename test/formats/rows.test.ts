@@ -5,6 +5,7 @@ import type { Book } from '../../src/book/book.ts';
 import { describeRowError } from '../../src/cli/import/row-error.ts';
 import { type BookReading, type BookRow, bookReader } from '../../src/formats/book-row.ts';
 import { FORMATS, type Format } from '../../src/formats/file-format.ts';
+import { ForeignFileError } from '../../src/formats/file-kind.ts';
 import { guessMapping, type Mapping } from '../../src/formats/mapping.ts';
 import { writeBooks } from '../../src/formats/rendering.ts';
 import { openRows, type RowOptions } from '../../src/formats/rows.ts';
@@ -664,6 +665,42 @@ test('A file of any format may be UTF-8 or UTF-16 with or without a byte-order m
   const { columns, encoding } = await openRows(chunksOf(header));
   assert.deepEqual([columns, encoding], [['Título', 'Autor', 'Año'], 'windows-1252']);
   assert.deepEqual(await outline('csv', header), ['2: El “Quijote”|Cervantes|1605']);
+});
+
+test('A text that can be neither UTF-8 nor Windows-1252 is rejected', async () => {
+  for (const [encoding, hex] of [
+    ['Shift-JIS', '967b82cc8f57'],
+    ['GBK', 'baecc2a5c3ce'],
+    ['Big5', 'ace2bcd3b9da'],
+    ['EUC-KR', 'c3a5c0bbc0d0b4c2'],
+    ['Windows-1251', 'c2eee9ede020e820ece8f0'],
+    ['KOI8-R', 'f7cfcad3c1'],
+    ['Windows-1253', 'cfe4fdf3f3e5e9e1'],
+    ['Windows-1255', 'f1f4f8e9ed'],
+    ['Mac OS Roman', '4c658d6f6e2c2061707072658e'],
+  ] as const) {
+    const file = Buffer.concat([
+      Buffer.from('title,author,year\n'),
+      Buffer.from(hex, 'hex'),
+      Buffer.from(',a,1\n'),
+    ]);
+    await assert.rejects(
+      openRows(chunksOf(file)),
+      (error) => error instanceof ForeignFileError && error.kind === 'encoding',
+      encoding,
+    );
+  }
+  for (const [title, bytes] of [
+    ['«Ça ira»', '\xab\xc7a ira\xbb'],
+    ['¿Qué? … ——', '\xbfQu\xe9? \x85 \x97\x97'],
+    ['Größe', 'Gr\xf6\xdfe'],
+    ['ÜÖ', '\xdc\xd6'],
+  ] as const) {
+    const file = Buffer.from(`title,author,year\n${bytes},a,1\n`, 'latin1');
+    assert.deepEqual(await outline('csv', file), [`2: ${title}|a|1`]);
+  }
+  const odd = Buffer.concat([Buffer.from('title,author,year\nÉ,a,1\n', 'utf16le'), Buffer.from('\n')]);
+  assert.deepEqual(await outline('csv', odd), ['2: É|a|1', '3: it has 1 value, and the first line 3']);
 });
 
 test('A file is Windows-1252 by its first letters beyond ASCII, wherever they are; a broken letter in UTF-8 is a bad row', async () => {

@@ -102,6 +102,7 @@ function describeForeignFile(path: string, { kind, format }: ForeignFileError): 
     packed: `packed, ${format}: unpack it, and import the file in it`,
     foreign: `${format}, which has no table that can be read: export the books as CSV or JSON`,
     binary: 'not a text file: export the books as CSV or JSON',
+    encoding: 'neither in UTF-8 nor in Windows-1252: save it as UTF-8 (in Excel, “CSV UTF-8”)',
   };
   return `${name} is ${descriptions[kind]}`;
 }
