@@ -115,7 +115,8 @@ function typedIn(text: string): Word[] {
 }
 
 function isAccent(character: string): boolean {
-  if (/^(\p{Cf}|\p{Variation_Selector})$/u.test(character) || '\u093C\u0A3C'.includes(character)) return true;
+  if (/^(\p{Cf}|\p{Variation_Selector})$/u.test(character) || '\u0640\u093C\u0A3C'.includes(character))
+    return true;
   return /^\p{M}$/u.test(character) && POINTED.some((script) => isOf(character, [script]));
 }
 

@@ -58,6 +58,7 @@ export const CORPUS: readonly BookFields[] = [
   ['ｶﾞｷ', 'か\u3099き', 2001],
   ['かきくけこ', 'ハリー・ポッター', 2001],
   ['เที่ยวไทย', 'ນໍ້າ ភាសាខ្មែរ မြန်မာ', 1990],
+  ['كـتابُ ﻛﺘﺎﺏ', 'ـــ', 1990],
   ['대한민국 한국어문학', '김한국'.normalize('NFD'), 1948],
 ].map(([title, author, year]) => ({ title, author, year }) as BookFields);
 
@@ -88,7 +89,7 @@ export const EXAMPLES: readonly Parameters[] = HARD_TEXTS.flatMap((text): Parame
   ...['', '%', '?', '\u0301', '\u00AD -'].map((q) => ({ q, count: 'true' })),
   ...`lodz Łódź dorde æsop aesop ORSTED oeuv thyda isik IŞIK ışık ali hawai'i gogol м'ята 人民 解放 解放军 人民解放军 军 民 民和
     国人民 人中 東京 東 京2 2020 年第 第2 第2巻 第2020 入門 c++入 か が がき ガキ ｶﾞ カ ぎぐげ げご ハリーポッター ポッター ー
-    ไทย ที ท ที่ยว ย น้ ຳ ສ ខ្មែ មែ မြန် န် 한 한국 국 국어문 문학 하 ㅎ 구어 민국 학`
+    ไทย ที ท ที่ยว ย น้ ຳ ສ ខ្មែ មែ မြန် န် 한 한국 국 국어문 문학 하 ㅎ 구어 민국 학 كتاب كـتا ـ`
     .split(/\s+/)
     .flatMap((text) => [{ q: text }, { title: text }, { author: text.normalize('NFD') }]),
   { q: 'a b c d e f g h i j k l m n o p q r s t u v w x y z 1 2 3 4 5 6' },

@@ -62,11 +62,11 @@ const BEYOND_ASCII = /\P{ASCII}/u;
 const ASCII_GAPS = /[^A-Za-z0-9$+<=>^`|~]+/g;
 
 /**
- * Format characters, and the marks that readers know as accents or points: those of Latin, Greek, Cyrillic, Hebrew, Arabic and
- * Syriac letters, and the dots of Devanagari and Gurmukhi letters. In other scripts, marks are vowels or make another letter: ที่ is not ท.
+ * Format characters, the stroke that stretches Arabic words (U+0640), and the marks that readers know as accents or points: those of
+ * Latin, Greek, Cyrillic, Hebrew, Arabic and Syriac letters, and the dots of Devanagari and Gurmukhi letters. In other scripts, marks are vowels or make another letter: ที่ is not ท.
  */
 const IGNORED =
-  /[\p{Cf}\p{Variation_Selector}\u093C\u0A3C]|(?![\u3099\u309A])(?=\p{M})[\p{sc=Inherited}\p{sc=Common}\p{sc=Cyrillic}\p{sc=Coptic}\p{sc=Glagolitic}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Hangul}]/gu;
+  /[\p{Cf}\p{Variation_Selector}\u0640\u093C\u0A3C]|(?![\u3099\u309A])(?=\p{M})[\p{sc=Inherited}\p{sc=Common}\p{sc=Cyrillic}\p{sc=Coptic}\p{sc=Glagolitic}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Hangul}]/gu;
 
 /** Composed again, as が is another letter than か. */
 const VOICED_KANA = /[\p{sc=Hiragana}\p{sc=Katakana}][\u3099\u309A]/gu;

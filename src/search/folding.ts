@@ -12,7 +12,7 @@ import {
 import { type BookQuery, SORT_KEY_LENGTH } from './book-search.ts';
 
 /** Incremented with every change of the results of {@link foldBook}, which indexes store. */
-export const FOLDING_VERSION = 4;
+export const FOLDING_VERSION = 5;
 
 /** The code points of a title and of an author that a search compares. Engines read no more of them, and fold only these. */
 export const COMPARED_LENGTH = 8_192;

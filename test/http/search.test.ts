@@ -117,7 +117,7 @@ for (const engine of engines) {
         '中国人民解放军',
         'ハリー・ポッター',
       ];
-      titles.push('ครูไทย', 'ສະບາຍດີ', 'ខ្មែរ', 'မြန်မာ', '대한민국', 'が', 'か', 'Cafe\u0301', 'Café');
+      titles.push('ครูไทย', 'ສະບາຍດີ', 'ខ្មែរ', 'မြန်မာ', '대한민국', 'が', 'か', 'كـتاب', 'Cafe\u0301', 'Café');
       await createBooks(
         service,
         titles.map((title) => ({ title, author: '民', year: 0 })),
@@ -127,7 +127,7 @@ for (const engine of engines) {
       const cases = `lodz=Łódź orsted=Ørsted dorde=Đorđe oeuvres=Œuvres AESOP=Æsop strasse=Straße STRASSE=Straße
         isik=Işık ışık=Işık IŞIK=Işık 人民=中国人民解放军 解放军=中国人民解放军 军=中国人民解放军 民国= 军民=
         ポッター=ハリー・ポッター ﾎﾟｯﾀｰ=ハリー・ポッター ホッター= か=か が=が ไทย=ครูไทย คร=ครูไทย ครไ= ບາຍ=ສະບາຍດີ
-        មែរ=ខ្មែរ မာ=မြန်မာ 민국=대한민국 한미=대한민국 %= ?= =`;
+        មែរ=ខ្មែរ မာ=မြန်မာ 민국=대한민국 한미=대한민국 كتاب=كـتاب كتـ=كـتاب ـ= %= ?= =`;
       for (const [q = '', title] of cases.split(/\s+/).map((pair) => pair.split('=')))
         assert.equal(await found({ q }), title, q);
       for (const title of ['ışık', 'IŞIK', 'işik']) assert.equal(await found({ title }), 'Işık');
