@@ -67,7 +67,7 @@ function simplify(text: string): string {
       .replace(/^\(([^()]*)\)(?= ?\??$)/, '$1')
       .replace(/(?<=[0-9]{4}|[a-z.]) ?(?:\?|\(\?\))(?=[ .,;]|$)/i, '')
       // A decimal comma, as German Access writes.
-      .replace(/^(-?[0-9]{1,4}),0+$/, '$1')
+      .replace(/^(-?[0-9]{1,4}),0{1,2}$/, '$1')
       .replace(/[ ,;:/]+$/, '')
       .trim()
   );
@@ -102,7 +102,8 @@ function isMonthAndDay(month: string | undefined, day = '0'): boolean {
 const WITHOUT_EFFECT =
   wordSet(`cop copr copyright dl depositolegal depotlegal deplegal impr imp impreso impression imprime printed printing print gedruckt druck
   stampa stampato druk pub publ published publie publicado pubblicato erschienen ersch anno ano annee an year jahr imjahr imjahre rok r
-  г год года р ad ce annodomini nchr nachchr nachchristus uz copyr edition firstpublished publishedin firstpublishedin theyear repr reprint reprinted dc ddc apjc aprjc apresjc ne нэ 年 年版 年刊 年初版 년 公元 西暦 西元 서기`);
+  copyr firstpublished publishedin firstpublishedin theyear repr reprint reprinted г год года р ad ce annodomini nchr nachchr nachchristus uz dc
+  ddc apjc aprjc apresjc ne нэ 年 年版 年刊 年初版 년 公元 西暦 西元 서기`);
 
 /** Folded words that make a year one before the common era, in the languages of the console and others. */
 const BEFORE_COMMON_ERA =
