@@ -274,6 +274,114 @@ describe('A trigger that leaves out changes without an error', () => {
     });
 });
 
+describe('What a table cannot compute or store is 400, and harms no other book:', () => {
+  const columns = 'title text, author text, year bigint';
+  const sqlite = `create table books (id integer primary key autoincrement, ${columns}`;
+  const postgres = `create table books (id bigserial primary key, ${columns}`;
+  const trigger = (
+    body: string,
+  ) => `${postgres}); create function judge() returns trigger language plpgsql as $$ begin
+    if new.year = 13 then ${body}; end if; return new; end $$;
+    create trigger judge before insert or update on books for each row execute function judge();`;
+  const longText = `create function long_text(text) returns text immutable language sql
+    as $$ select string_agg(md5(i::text || $1), '') from generate_series(1, 200) as i $$;`;
+  const failing =
+    'an expression of a constraint, a trigger, an index or a column, which SQLite cannot compute';
+  const cases: [Engine['name'], string, string, string][] = [
+    ['SQLite', 'a CHECK', `${sqlite}, check (case when year = 13 then json('{') else 1 end));`, failing],
+    ['SQLite', 'a column', `${sqlite}, x as (case when year = 13 then json('{') end) stored);`, failing],
+    [
+      'SQLite',
+      'an index',
+      `${sqlite}); create index x on books (abs(case year when 13 then -9223372036854775808 end));`,
+      failing,
+    ],
+    [
+      'SQLite',
+      'a trigger',
+      `${sqlite}); create trigger a before insert on books when new.year = 13 begin select json('{'); end;
+       create trigger b before update on books when new.year = 13 begin select json('{'); end;`,
+      failing,
+    ],
+    ...['42501', '25006', '55000', '57P01', '08006'].map((code): (typeof cases)[number] => [
+      'PostgreSQL',
+      `a trigger that raises ${code}`,
+      trigger(`raise 'no' using errcode = '${code}'`),
+      'trigger function judge',
+    ]),
+    [
+      'PostgreSQL',
+      'a trigger for another table',
+      trigger('new.updated_at := now()'),
+      'trigger function judge (SQLSTATE 42703)',
+    ],
+    [
+      'PostgreSQL',
+      'a trigger whose table is missing',
+      trigger('insert into audit values (1)'),
+      'trigger function judge (SQLSTATE 42P01)',
+    ],
+    [
+      'PostgreSQL',
+      'a trigger that divides by zero',
+      trigger('perform 1 / (new.year - 13)'),
+      'trigger function judge (SQLSTATE 22012)',
+    ],
+    [
+      'PostgreSQL',
+      'an index of too long texts',
+      `${longText} ${postgres}); create index x on books ((case when year = 13 then long_text(title) end));`,
+      'constraint x',
+    ],
+  ];
+  for (const [name, what, sql, constraint] of cases)
+    test(`${what} on ${name}`, async () => {
+      const engine = engines.find((candidate) => candidate.name === name) as Engine;
+      await using scene = await stage(engine, sql);
+      const { service } = scene;
+      const unlucky = '{"year":13}';
+      const statuses = await Promise.all(
+        ['{"year":12}', unlucky, '{}'].map(
+          async (body) => (await service.fetch('POST', '/book', body)).status,
+        ),
+      );
+      assert.deepEqual(statuses, [201, 400, 201]);
+      const before = await list(service);
+      const { id } = before[0] ?? {};
+      for (const [method, path, body, headers] of [
+        ['POST', '/book', unlucky],
+        ['POST', '/book', unlucky, { 'Idempotency-Key': '"1"' }],
+        ['POST', '/books', `[{},${unlucky}]`],
+        ['PUT', `/book/${id}`, unlucky],
+        ['PUT', `/book/${id}`, unlucky, { 'If-Match': '*' }],
+        ['PATCH', '/books', `[{"id":${id},"year":13}]`],
+      ] as const) {
+        const response = await service.fetch(method, path, body, headers);
+        const detail = response.headers.get('error-detail');
+        assert.equal(detail, `the table books does not accept this book: ${constraint}`, `${method} ${path}`);
+        assert.equal(response.status, 400);
+      }
+      assert.deepEqual(await list(service), before);
+    });
+
+  test('an id, when there is none left', async () => {
+    const [, engine] = engines;
+    await using scene = await stage(
+      engine as Engine,
+      `${postgres}); alter sequence books_id_seq maxvalue 2;`,
+    );
+    const created = await scene.service.fetch('POST', '/books', '[{},{}]');
+    assert.equal(created.status, 201);
+    const response = await scene.service.fetch('POST', '/book', '{}');
+    assert.equal(response.status, 400);
+    assert.equal(response.headers.get('retry-after'), null);
+    assert.match(
+      response.headers.get('error-detail') ?? '',
+      /: the sequence of the ids, which has reached its end$/,
+    );
+  });
+});
+
 test('A policy of row-level security in PostgreSQL rejects a book, and not the others of its batch', async () => {
   await using database = await createDatabase();
   await using user = await createUser(database);
@@ -347,16 +455,12 @@ interface Scene extends AsyncDisposable {
 
 /** Starts a service on a table that another program has made. */
 async function stage(engine: Engine, sql: string): Promise<Scene> {
-  const address = await engine.createAddress();
-  await execute(address.dbUrl, sql);
-  const service = await startService({ dbUrl: address.dbUrl, hasHistory: true });
-  return {
-    service,
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      await address[Symbol.asyncDispose]();
-    },
-  };
+  await using stack = new AsyncDisposableStack();
+  const { dbUrl } = stack.use(await engine.createAddress());
+  await execute(dbUrl, sql);
+  const service = stack.use(await startService({ dbUrl, hasHistory: true }));
+  const kept = stack.move();
+  return { service, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 async function execute(dbUrl: string, sql: string): Promise<void> {
@@ -367,8 +471,11 @@ async function execute(dbUrl: string, sql: string): Promise<void> {
   }
   const client = new Client(dbUrl);
   await client.connect();
-  await client.query(sql);
-  await client.end();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 async function list(service: Service): Promise<{ id: number; title: string }[]> {

@@ -114,6 +114,13 @@ const SQLITE: Tables = {
     'create table books (id integer primary key autoincrement, title text, author text, year integer); create trigger note after delete on books begin delete from loans; end',
     /^the table books cannot be changed: no such table: main\.loans$/,
   ],
+  'a person, with a UNIQUE that replaces': [
+    'create table books (id integer primary key autoincrement, title text unique on conflict replace, author text, year integer)',
+    /^the table books has ON CONFLICT REPLACE, with which a new book would delete another one/,
+  ],
+  'a person, with a NOT NULL and a key that replace': [
+    "create table books (id integer primary key on conflict replace autoincrement, title text not null on conflict replace default '', author text, year integer)",
+  ],
   'a person, with a generated column': [
     "create table books (id integer primary key autoincrement, title text, author text, year integer, whole text not null generated always as (title || '') virtual)",
   ],
@@ -195,6 +202,15 @@ const POSTGRES: Tables = {
   'a person, with a generated title': [
     "create table books (id bigserial primary key, title text generated always as ('x') stored, author text, year bigint)",
     /the column title of the table books is generated/,
+  ],
+  'a person, with a rule for soft deletion': [
+    `create table books (id bigserial primary key, title text, author text, year bigint, deleted_at timestamptz);
+     create rule softly as on delete to books do instead update books set deleted_at = now() where id = old.id`,
+    /^the table books has the rule softly, with which PostgreSQL does not run all statements .* use a trigger instead$/,
+  ],
+  'a person, with a rule that is disabled': [
+    `create table books (id bigserial primary key, title text, author text, year bigint);
+     create rule none as on delete to books do instead nothing; alter table books disable rule none`,
   ],
   'a person, with char(n)': [
     'create table books (id bigserial primary key, title char(100), author text, year bigint)',

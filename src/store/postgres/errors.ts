@@ -4,9 +4,9 @@ import type { FailureCause } from '../observer.ts';
 
 /**
  * SQLSTATE classes that are caused by the server, the connection or other transactions (PostgreSQL documentation, appendix
- * A), and three codes: insufficient privilege, undefined table, sequence limit exceeded.
+ * A), and two codes: insufficient privilege, undefined table.
  */
-const UNAVAILABLE = /^(08|25|28|3D|40|53|54|55|57|58|F0|XX|42501|42P01|2200H)/;
+const UNAVAILABLE = /^(08|25|28|3D|40|53|54|55|57|58|F0|XX|42501|42P01)/;
 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
@@ -35,13 +35,15 @@ export function isConnectionIntact(error: unknown): boolean {
 }
 
 export function isReadOnly(error: unknown): boolean {
-  return hasState(error, /^25006$/);
+  return hasState(error, /^25006$/) && !isRejection(error);
 }
 
 /** Whether the connection broke, the server closed it, or the server did not respond. */
 export function isConnectionBroken(error: unknown): boolean {
   if (reasonOf(error) === NO_CONNECTION_FREE) return false;
-  return sqlState(error) === undefined ? isConnectionError(error) : hasState(error, /^(08|57P)/);
+  return sqlState(error) === undefined
+    ? isConnectionError(error)
+    : hasState(error, /^(08|57P)/) && !isRejection(error);
 }
 
 /** Whether a statement failed, without effect, because a pooler does not have it or has another one of its name; or {@link isOutdatedPlan}. */
@@ -103,17 +105,34 @@ export function toStoreError(error: unknown): unknown {
 
 /**
  * Whether the table does not accept a row: SQLSTATE classes of data exceptions, of violated constraints and of errors in PL/pgSQL
- * (PostgreSQL documentation, appendix A), whatever a function raises, and policies of row-level security, whose code is that of a
- * missing privilege.
+ * (PostgreSQL documentation, appendix A); whatever a function raises, except what asks for a repetition; what a trigger of another
+ * program has no table, right or stack for; a text that is too long for an index; and policies of row-level security, whose code is
+ * that of a missing privilege.
  */
 function isRejection(error: unknown): error is DatabaseError {
   if (!(error instanceof DatabaseError)) return false;
-  if (hasState(error, UNAVAILABLE)) return error.routine === 'ExecWithCheckOptions';
-  return hasState(error, /^(22|23|44|P0)/) || error.routine === RAISE;
+  const { constraint, routine } = error;
+  if (hasState(error, /^(22|23|44|P0)/) || routine === 'ExecWithCheckOptions') return true;
+  if (routine === RAISE) return !isSerializationFailure(error);
+  if (hasState(error, /^54000/)) return constraint !== undefined;
+  return functionOf(error) !== undefined && hasState(error, DEFECT_OF_FUNCTION);
 }
 
 /** The function of PostgreSQL that executes RAISE in PL/pgSQL. */
 const RAISE = 'exec_stmt_raise';
+/** Classes of errors that a function has each time: what it needs is not there, or not allowed, or it calls itself without an end. */
+const DEFECT_OF_FUNCTION = /^(09|0A|0Z|21|2F|38|39|42|54001)/;
+
+/**
+ * The function that was executed, the innermost one, in any language of the server: `PL/pgSQL function check_year() line 3 at RAISE`,
+ * `fonction PL/pgSQL check_year(), ligne 3 à RAISE`. Undefined for those of the service.
+ */
+function functionOf({ where = '' }: DatabaseError): string | undefined {
+  const name = /^(?:\S+ )?PL\/pgSQL\S*(?: \S+)? (\S+)\(/m.exec(where)?.[1];
+  return name !== undefined && OWN_FUNCTION.test(name) ? undefined : name;
+}
+
+const OWN_FUNCTION = /(^|\.)(book_history_\w+|note_book_changes)$/;
 
 /** What a table does not accept as a TableRejection; any other error as it is. */
 export function toRejection(error: unknown): unknown {
@@ -121,30 +140,23 @@ export function toRejection(error: unknown): unknown {
 }
 
 /** Names of the database, and no text of the driver, as that may have values. */
-function rejecting({
-  code = '',
-  constraint,
-  column,
-  table,
-  dataType,
-  routine,
-  where = '',
-  message,
-}: DatabaseError): string {
+function rejecting(error: DatabaseError): string {
+  const { code = '', constraint, column, table, dataType, routine, message } = error;
   const of = [
     table && table !== 'books' ? ` of ${table}` : '',
     dataType ? ` of the type ${dataType}` : '',
   ].join('');
   if (constraint) return `constraint ${constraint}${of}`;
   if (routine === 'ExecWithCheckOptions') return 'row-level security';
-  // The first line is the innermost function, in any language of the server: `PL/pgSQL function check_year() line 3 at RAISE`.
-  const raising = /^PL\/pgSQL.*? (\S+)\(/.exec(where)?.[1];
-  if (raising) return `trigger function ${raising}`;
+  const name = functionOf(error);
+  if (name)
+    return `trigger function ${name}${routine === RAISE || code === 'P0004' ? '' : ` (SQLSTATE ${code})`}`;
   if (code === '23502') return `NOT NULL (${column ?? ''})${of}`;
   if (code === '22001')
     return `the length of a column${/ character varying\(\d+\)/.exec(message)?.[0] ?? ''}`;
   if (code === '22003') return 'the range of a column';
   if (code === '22012') return LEFT_OUT;
+  if (code === '2200H') return 'the sequence of the ids, which has reached its end';
   return `SQLSTATE ${code}`;
 }
 

@@ -151,6 +151,10 @@ async function expectColumns(client: ClientBase): Promise<void> {
     throw new StoreNotReady(
       'the ids of the table books are not unique; to make them so: alter table books add unique (id);',
     );
+  if (table.rule)
+    throw new StoreNotReady(
+      `the table books has the rule ${table.rule}, with which PostgreSQL does not run all statements of the service; use a trigger instead`,
+    );
   if (table.mayFillColumns) return;
   const required = columns.find(
     ({ name, isRequired, hasDefault }) => !(name in TYPES) && isRequired && !hasDefault,
@@ -174,6 +178,8 @@ interface Table {
   readonly kind: string | null;
   /** Of a partitioned table, a unique index may have further columns. */
   readonly hasUniqueIds: boolean;
+  /** One of its rules (CREATE RULE), if any. */
+  readonly rule: string | null;
   /** Whether a trigger may set columns of new rows. */
   readonly mayFillColumns: boolean;
 }
@@ -187,6 +193,7 @@ const SELECT_TABLE = `
       select from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
       where indrelid = pg_class.oid and indisunique and indisvalid and indpred is null and indnkeyatts = 1 and attname = 'id'
     ) as "hasUniqueIds",
+    (select min(rulename) from pg_rewrite where ev_class = pg_class.oid and ev_enabled <> 'D') as rule,
     exists (
       select from pg_trigger where tgrelid = pg_class.oid and tgtype & 7 = 7 and tgenabled in ('O', 'A')
     ) as "mayFillColumns"

@@ -67,6 +67,11 @@ export function constraintCode(error: unknown): number | undefined {
   return resultCode(error) === 19 ? (error as { errcode: number }).errcode : undefined;
 }
 
+/** Whether an expression or a trigger failed; with SQLITE_ERROR, only the messages tell this from a table or column that is missing. */
+export function isExpressionFailure(error: unknown): boolean {
+  return resultCode(error) === 1 && !/^no such |^cannot | has no column /.test((error as Error).message);
+}
+
 export function toNotReady(error: unknown, path: string): StoreNotReady {
   if (error instanceof StoreNotReady) return error;
   return new StoreNotReady(`the SQLite file ${path} cannot be opened or prepared (${codeOf(error)})`);

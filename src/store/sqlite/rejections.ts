@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { TableRejection } from '../../book/book-store.ts';
-import { constraintCode } from './errors.ts';
+import { constraintCode, isExpressionFailure } from './errors.ts';
 
 /**
- * A violated constraint as a TableRejection, with the names of SQLite; any other error as it is.
+ * A violated constraint, or one that fails itself, as a TableRejection, with the names of SQLite; any other error as it is.
  *
  * @param findIndex the index of the book in a call with several; it runs only in the transaction of the call
  */
@@ -14,12 +14,16 @@ export function toRejection(
 ): unknown {
   const isRejection = error instanceof TableRejection;
   const code = constraintCode(error);
-  if (!isRejection && code === undefined) return error;
+  if (!isRejection && code === undefined && !isExpressionFailure(error)) return error;
   // `on conflict rollback` has ended it.
   const index = database.isTransaction ? findIndex?.() : undefined;
   if (isRejection) return index === undefined ? error : new TableRejection(error.constraint, index);
-  return new TableRejection(nameOf(database, code, (error as Error).message), index);
+  const name = code === undefined ? FAILING : nameOf(database, code, (error as Error).message);
+  return new TableRejection(name, index);
 }
+
+/** SQLite does not say which one it is, and its message may have values: `malformed JSON`. */
+const FAILING = 'an expression of a constraint, a trigger, an index or a column, which SQLite cannot compute';
 
 /** A temporary trigger of this service, and what it raises. */
 export const ID_TRIGGER = 'books_id_exact';

@@ -128,6 +128,11 @@ function expectColumns(database: DatabaseSync, sql: string): void {
     throw new StoreNotReady(
       `the id of the table books is not AUTOINCREMENT, so ids could be reused; stop the programs that use the table, and create it anew: ${cureOf(columns)}`,
     );
+  // Of an id or of NOT NULL, it replaces no other book.
+  if (/(?<!\bnot\s+null\s+|\bprimary\s+key\s+(?:asc\s+|desc\s+)?)\bon\s+conflict\s+replace\b/i.test(words))
+    throw new StoreNotReady(
+      'the table books has ON CONFLICT REPLACE, with which a new book would delete another one; create the table anew without it',
+    );
   for (const [name, affinities] of Object.entries(AFFINITIES)) {
     const { type, isGenerated } = find(name) as Column;
     if (isGenerated) throw new StoreNotReady(`the column ${name} of the table books is generated`);
