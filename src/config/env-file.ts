@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { VARIABLES } from './variables.ts';
 
 /** In the working directory; generated values are kept here. */
 export const ENV_FILE = '.env';
@@ -22,8 +23,8 @@ export function readEnvFile(): Variables {
 
 /**
  * Reads assignments and comments. `parseEnv` of Node cuts a value at each `#` and ignores malformed lines. A line ends the start if
- * Docker, Compose or systemd read it as another value, except for the few forms in docs/configuration.md. Of the same name, the
- * last line counts, as there.
+ * it may mean another value to most programs that read such files, as docs/configuration.md lists; the values of other programs are
+ * theirs. Of the same name, the last line counts, as there.
  *
  * @throws SyntaxError
  */
@@ -50,8 +51,11 @@ const COMMENT = /^[ \t]*(?:#.*)?$/s;
 /** In single quotes everything is literal, but Compose takes a backslash before the end as part of the value. */
 const SINGLE_QUOTED = /^'([^']*)(?<!\\)'(?:[ \t]+#.*|[ \t]*)$/s;
 const DOUBLE_QUOTED = /^"([^"]*)"(?:[ \t]+#.*|[ \t]*)$/s;
-/** What Compose replaces by the value of a variable, or by `$`. */
-const INTERPOLATION = /\$[a-z_{$]/i;
+/**
+ * What Compose and godotenv replace by the value of a variable, or Compose by `$`. Of programs that read such files, only Compose, with
+ * a warning, and shells take lower case for a variable; in a password it is more often a `$`.
+ */
+const INTERPOLATION = /\$[A-Z_{$]/;
 const NOT_UTF8 = 'is not UTF-8';
 
 /** @returns undefined for a comment or an empty line; what is wrong with an unclear one */
@@ -59,22 +63,34 @@ function parseLine(bytes: Buffer): { readonly name: string; readonly value: stri
   if (!isUtf8(bytes)) return NOT_UTF8;
   const line = bytes.toString();
   if (/(?!\t)\p{Cc}/u.test(line)) return 'has a control character';
-  // systemd continues the line, before version 254 a comment, too.
-  if (line.endsWith('\\')) return 'ends with a backslash';
   if (COMMENT.test(line)) return undefined;
+  // systemd continues the line.
+  if (line.endsWith('\\')) return 'ends with a backslash';
   const [, name, blanks, text = ''] = ASSIGNMENT.exec(line) ?? [];
   if (name === undefined) return 'must be an assignment such as PORT=8080';
   const [, literal] = SINGLE_QUOTED.exec(text) ?? [];
   if (literal !== undefined) return { name, value: literal };
   const [, quoted] = DOUBLE_QUOTED.exec(text) ?? [];
   if (quoted === undefined && /^['"`]/.test(text)) return 'single or double quotes must enclose the value';
-  if (blanks && text.startsWith('#')) return 'the value must have quotes, or the comment a line of its own';
-  const value = quoted ?? text.replace(/ +#.*$/s, '').replace(/[ \t]+$/, '');
-  if (value.includes('\\')) return 'a value with a backslash must be in single quotes';
-  if (INTERPOLATION.test(value)) return 'a value with $ before a letter, _, { or $ must be in single quotes';
-  if (quoted === undefined && (value !== value.trim() || value.includes('\t#')))
-    return 'a value with a tab before #, or a special blank at an end, must be in quotes';
-  return { name, value };
+  const value = quoted ?? text.replace(/[ \t]+#.*$/s, '').replace(/[ \t]+$/, '');
+  const unclear = unclearIn(value, quoted !== undefined, blanks !== '' && text.startsWith('#'));
+  if (unclear === undefined) return { name, value };
+  return isOurs(name) ? unclear : undefined;
+}
+
+/** Why a value may mean another one to other programs. */
+function unclearIn(value: string, isQuoted: boolean, isComment: boolean): string | undefined {
+  if (isComment) return 'the value must have quotes, or the comment a line of its own';
+  if (isQuoted && value.includes('\\'))
+    return 'a value with a backslash must be in single quotes, or without quotes';
+  if (INTERPOLATION.test(value)) return 'a value with $ before a capital, _, { or $ must be in single quotes';
+  if (!isQuoted && value !== value.trim()) return 'a value with a special blank at an end must be in quotes';
+  return undefined;
+}
+
+/** Whether the service or a command reads the variable. A file may have others, for other programs, with their forms of a value. */
+function isOurs(name: string): boolean {
+  return Object.hasOwn(VARIABLES, name) || /^(NODE_ENV|WORKERS|BOOKKEEPING_\w+)$/.test(name);
 }
 
 /** Generates missing secrets in the file, once for concurrent processes. @throws Error when it cannot be read or written */
@@ -109,8 +125,10 @@ export function withoutEmpty(variables: Readonly<Record<string, string | undefin
   );
 }
 
-/** Appends lines, with the line endings of the file. */
+/** Appends lines, with the line endings of the file. A pipe and /dev/null remain what they are. */
 function append(lines: readonly string[]): void {
+  if (hasFile() && !statSync(ENV_FILE).isFile())
+    throw Object.assign(new Error('not a regular file'), { code: 'it is not a regular file' });
   const text = readBytes().toString();
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const separator = text === '' || text.endsWith('\n') ? '' : newline;

@@ -130,7 +130,9 @@ describe('docs/configuration.md', () => {
       ([cell = '']) => codeOf(cell),
     );
     assert.ok(unclear.length > 0);
-    for (const line of unclear) assert.throws(() => parseEnvFile(Buffer.from(line)), SyntaxError, line);
+    // Only the values of variables of the service end it.
+    for (const line of unclear)
+      assert.throws(() => parseEnvFile(Buffer.from(line.replace(/^A\b/, 'HOST'))), SyntaxError, line);
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
@@ -71,9 +71,26 @@ describe('readEnvFile', () => {
   });
 
   test('reads a # as a comment only at the start of a line or after a blank', async () => {
-    const text = 'A=p@ss#word\n # A=2\nB=#hash1\nC=x#\nD=x # y\nE=x #\n#F=1\nG==x=y;z\n';
+    const text =
+      'A=p@ss#word\n # A=2 \\\nB=#hash1\nC=x#\nD=x # y\nE=x #\n#F=1\nG==x=y;z\nH=x\t# y\nI=x \t#y\n';
     await writeFile(ENV_FILE, text);
-    assert.deepEqual(readEnvFile(), { A: 'p@ss#word', B: '#hash1', C: 'x#', D: 'x', E: 'x', G: '=x=y;z' });
+    const shorts = { D: 'x', E: 'x', H: 'x', I: 'x' };
+    assert.deepEqual(readEnvFile(), { A: 'p@ss#word', B: '#hash1', C: 'x#', G: '=x=y;z', ...shorts });
+  });
+
+  test('reads a backslash without quotes, and a $ before lower case, as they are', async () => {
+    await writeFile(ENV_FILE, 'AUTH_PASSWORD=p@ss\\w$word\nDB_URL=sqlite:C:\\data\\books.db\nHOST="x$y"\n');
+    assert.deepEqual(readEnvFile(), {
+      AUTH_PASSWORD: 'p@ss\\w$word',
+      DB_URL: 'sqlite:C:\\data\\books.db',
+      HOST: 'x$y',
+    });
+  });
+
+  test('leaves out values of other programs that it does not understand', async () => {
+    const text = 'TAG=\u0024{TAG:-latest}\nX="a\\nb"\nY= # z\nZ=$$\nPORT=9000\nOTHER=1\n';
+    await writeFile(ENV_FILE, text);
+    assert.deepEqual(readEnvFile(), { PORT: '9000', OTHER: '1' });
   });
 
   test('removes quotes that enclose a value, and keeps others', async () => {
@@ -98,9 +115,9 @@ describe('readEnvFile', () => {
   test('throws with the number of each line that is unclear, and without its text', async () => {
     const noAssignment = 'must be an assignment such as PORT=8080';
     const quotes = 'single or double quotes must enclose the value';
-    const literal = 'a value with a backslash must be in single quotes';
-    const dollar = 'a value with $ before a letter, _, { or $ must be in single quotes';
-    const blank = 'a value with a tab before #, or a special blank at an end, must be in quotes';
+    const literal = 'a value with a backslash must be in single quotes, or without quotes';
+    const dollar = 'a value with $ before a capital, _, { or $ must be in single quotes';
+    const blank = 'a value with a special blank at an end must be in quotes';
     for (const [text, ...errors] of [
       ['PORT: 19803', [1, noAssignment]],
       ['# ours\nPORT: 19803 # not 8080=80\nHOST=::1\n\nexport HOST\n', [2, noAssignment], [5, noAssignment]],
@@ -112,14 +129,17 @@ describe('readEnvFile', () => {
       ['A="open\nB=\'open\nC="x"y\nD="x" y\nE="x"#y', ...[1, 2, 3, 4, 5].map((line) => [line, quotes])],
       ["A=\"a\"b\"\nB='a''b'\nC=`x`\nD='x\\'", [1, quotes], [2, quotes], [3, quotes], [4, quotes]],
       ['A="\n\n"\nB=1\n', [1, quotes], [3, noAssignment]],
-      ['A=C:\\data\nB="x\\ny"\nC=\\#x', [1, literal], [2, literal], [3, literal]],
-      ['A=x\\\n#x\\\nB=1 # x\\\r\n', ...[1, 2, 3].map((line) => [line, 'ends with a backslash'])],
-      ['A=p$word\nB="\u0024{x}"\nC=$$\nD=$_', [1, dollar], [2, dollar], [3, dollar], [4, dollar]],
+      ['HOST="x\\ny"\nDB_URL="C:\\data" # x', [1, literal], [2, literal]],
+      ['A=x\\\n#x\\\nB=1 # x\\\r\n', ...[1, 3].map((line) => [line, 'ends with a backslash'])],
       [
-        'A= #hash1\nB=\t# x',
+        'PORT=p$WORD\nHOST="\u0024{x}"\nAUTH_PASSWORD=$$\nBOOKKEEPING_TOKEN=$_',
+        ...[1, 2, 3, 4].map((line) => [line, dollar]),
+      ],
+      [
+        'AUTH_PASSWORD= #hash1\nHOST=\t# x',
         ...[1, 2].map((line) => [line, 'the value must have quotes, or the comment a line of its own']),
       ],
-      ['A=x\t#y\nB=x\u00a0\nC=\u3000x', [1, blank], [2, blank], [3, blank]],
+      ['HOST=x\u00a0\nAUTH_PASSWORD=\u3000x', [1, blank], [2, blank]],
       ['A=1\rB=2\r', [1, 'has a control character']],
       ['A=1\n# \u0000', [2, 'has a control character']],
       [Buffer.from('A=1\nA=p\u00e4ss\nB', 'latin1'), [2, 'is not UTF-8']],
@@ -215,6 +235,20 @@ describe('generateMissing', () => {
     assert.equal(await readlink(ENV_FILE), 'shared/env');
     assert.match(await readFile('shared/env', 'utf8'), /^PORT=9000\nSECRET_TOKEN=/);
     assert.deepEqual(await readdir('shared'), ['env']);
+  });
+
+  test('reads a named pipe, and does not replace it', async () => {
+    execFileSync('mkfifo', [ENV_FILE]);
+    await using stack = new AsyncDisposableStack();
+    const writer = spawn('sh', ['-c', `while echo PORT=9000 > ${ENV_FILE}; do :; done`], { stdio: 'ignore' });
+    const exited = once(writer, 'exit');
+    stack.defer(async () => {
+      writer.kill('SIGKILL');
+      await exited;
+    });
+    assert.equal(readEnvFile().PORT, '9000');
+    assert.throws(() => generateMissing({}), { code: 'it is not a regular file' });
+    assert.ok((await stat(ENV_FILE)).isFIFO());
   });
 
   test('generates nothing beside a password that begins with a #', async () => {
