@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
+import { type Book, type BookFields, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
 import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyRequest } from '../http/body/body-reader.ts';
@@ -95,8 +95,16 @@ export class BookHandlers {
         : { outcome: fields };
     }
     const book = isConditional(request)
-      ? await this.#changeIfMet(request, id, (found) => this.#store.updateExpected(found, fields))
-      : await this.#changeAny(id, () => this.#store.update(id, fields));
+      ? await this.#changeIfMet(
+          request,
+          id,
+          async (found) => (await this.#store.updateExpected(found, fields)) ?? unchanged(found, fields),
+        )
+      : await this.#changeAny(
+          id,
+          () => this.#store.update(id, fields),
+          (found) => unchanged(found, fields),
+        );
     if (book === 'preconditionFailed') return { outcome: book };
     return book ? toBookResult('bookUpdated', book) : { outcome: 'bookNotFound' };
   };
@@ -111,15 +119,23 @@ export class BookHandlers {
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
 
-  /** Changes a book. A trigger of the table may leave out the change: then there is the book, also after a repetition. */
+  /**
+   * Changes a book. A trigger of the table may leave out the change: then there is the book, also after a repetition.
+   *
+   * @param whenLeftOut the result if the book needs no change
+   */
   async #changeAny<Result>(
     id: number,
     change: () => Promise<Result | undefined | false>,
+    whenLeftOut?: (found: Book) => Result | undefined,
   ): Promise<Result | undefined> {
     for (let attempt = 1; attempt <= LEFT_OUT_ATTEMPTS; attempt++) {
       const result = await change();
       if (result) return result;
-      if (!(await this.#store.find(id))) return undefined;
+      const found = await this.#store.find(id);
+      if (!found) return undefined;
+      const same = whenLeftOut?.(found);
+      if (same) return same;
     }
     throw new TableRejection(LEFT_OUT);
   }
@@ -146,6 +162,15 @@ export class BookHandlers {
     }
     throw new StoreUnavailable('contention');
   }
+}
+
+/** The book, if it has the fields: a trigger may leave out updates that change nothing (`suppress_redundant_updates_trigger`). */
+function unchanged(book: Book, { title, author, year }: Partial<BookFields>): Book | undefined {
+  const isSame =
+    (title ?? book.title) === book.title &&
+    (author ?? book.author) === book.author &&
+    (year ?? book.year) === book.year;
+  return isSame ? book : undefined;
 }
 
 /** Attempts of a change of a book that does not change meanwhile: another program may delete and restore it between two of them. */

@@ -67,8 +67,12 @@ export function constraintCode(error: unknown): number | undefined {
   return resultCode(error) === 19 ? (error as { errcode: number }).errcode : undefined;
 }
 
-/** Whether an expression or a trigger failed; with SQLITE_ERROR, only the messages tell this from a table or column that is missing. */
+/**
+ * Whether an expression or a trigger failed: SQLITE_TOOBIG, SQLITE_MISMATCH, or SQLITE_ERROR, where only the messages tell this from
+ * a table or column that is missing.
+ */
 export function isExpressionFailure(error: unknown): boolean {
+  if ([18, 20].includes(resultCode(error) ?? 0)) return true;
   return resultCode(error) === 1 && !/^no such |^cannot | has no column /.test((error as Error).message);
 }
 
