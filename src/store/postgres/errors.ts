@@ -113,7 +113,7 @@ function isRejection(error: unknown): error is DatabaseError {
   if (!(error instanceof DatabaseError)) return false;
   const { constraint, routine } = error;
   if (hasState(error, /^(22|23|44|P0)/) || routine === 'ExecWithCheckOptions') return true;
-  if (routine === RAISE) return !isSerializationFailure(error);
+  if (routine === RAISE) return !isSerializationFailure(error) && !OWN_FUNCTION.test(error.where ?? '');
   if (hasState(error, /^54000/)) return constraint !== undefined;
   return functionOf(error) !== undefined && hasState(error, DEFECT_OF_FUNCTION);
 }
@@ -129,10 +129,11 @@ const DEFECT_OF_FUNCTION = /^(09|0A|0Z|21|2F|38|39|42|54001)/;
  */
 function functionOf({ where = '' }: DatabaseError): string | undefined {
   const name = /^(?:\S+ )?PL\/pgSQL\S*(?: \S+)? (\S+)\(/m.exec(where)?.[1];
-  return name !== undefined && OWN_FUNCTION.test(name) ? undefined : name;
+  return OWN_FUNCTION.test(where) ? undefined : name;
 }
 
-const OWN_FUNCTION = /(^|\.)(book_history_\w+|note_book_changes)$/;
+/** A function of the service as the innermost one, such as `book_history_last`, which says that the server is a standby. */
+const OWN_FUNCTION = /^.*PL\/pgSQL.*?\b(book_history_\w+|note_book_changes)\(/;
 
 /** What a table does not accept as a TableRejection; any other error as it is. */
 export function toRejection(error: unknown): unknown {
