@@ -1,4 +1,4 @@
-import { LOGIN_BYTES_MAX } from '../../src/http/body-limits.ts';
+import { BODY_BYTES_MAX, LOGIN_BYTES_MAX } from '../../src/http/body-limits.ts';
 import { request } from '../../testkit/connection.ts';
 import { LOGIN } from '../../testkit/service.ts';
 
@@ -10,6 +10,8 @@ export interface Attack {
   readonly start: string;
   /** The bytes that it sends every second afterwards. */
   readonly repeated?: string;
+  /** Whether all connect at once, and not as the backlog of the operating system allows on any machine. */
+  readonly isSudden?: boolean;
   /** Whether it reads more than the beginning of the response. */
   readonly reads: boolean;
   /** The time limit that closes its connection. */
@@ -80,6 +82,10 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
       reads: false,
       limit: 'stall',
     },
+    'pipelined requests on 400 connections at once': { ...PIPELINED, clients: 400 },
+    'pipelined requests on 2,000 connections at once': { ...PIPELINED, clients: 2_000 },
+    'deep JSON as login': { ...deepLogin(BODY_BYTES_MAX), clients: 100 },
+    'short deep JSON as login': { ...deepLogin(LOGIN_BYTES_MAX), clients: 1_000 },
     // The parser takes 33 ms for what one read of a connection brings.
     'bodies in chunks of one byte that nobody reads, and responses that are not read': {
       clients: 8,
@@ -90,6 +96,21 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
       limit: 'stall',
     },
   };
+}
+
+/** 100 requests for nothing. */
+const PIPELINED = {
+  start: 'GET /x HTTP/1.1\r\nHost:\r\n\r\n'.repeat(99) + request('GET /x', ['Connection: close']),
+  repeated: '\r\n',
+  isSudden: true,
+  reads: false,
+  limit: 'stall',
+} as const;
+
+/** @param length of the body, in bytes */
+function deepLogin(length: number) {
+  const start = request('POST /token', ['Connection: close'], '['.repeat(length));
+  return { start, reads: true, limit: 'request' } as const;
 }
 
 function login(length: number): string {

@@ -16,7 +16,7 @@ export const campaign: Campaign<AttackForm> = {
   summary: 'clients that send slowly, stall, stay idle or hold memory, while others are served',
   engines: ['SQLite'],
   full: { rounds: [1], limits: { headers: 10, request: 20, stall: 20 }, share: 1, isMeasured: true },
-  short: { rounds: [1], limits: { headers: 1, request: 2, stall: 2 }, share: 0.05, isMeasured: false },
+  short: { rounds: [1], limits: { headers: 5, request: 5, stall: 5 }, share: 0.05, isMeasured: false },
   async run({ rounds, report }, form) {
     let figures: Figures = {};
     for (let round = 0; round < rounds; round++) figures = await runAttacks(report, form);
@@ -40,6 +40,9 @@ const P99_TIMES_MAX = 2;
 
 /** Latencies below this count as this: machines differ more. */
 const P99_MS_MIN = 15;
+
+/** The longest response time of other clients, on new connections: what HAProxy and Kubernetes give a check. */
+const SLOWEST_MS_MAX = 1_000;
 
 /** How long the other clients are measured before the attacks. */
 const BASELINE_MS = 2_000;
@@ -81,22 +84,24 @@ async function runAttacks(report: CampaignOptions['report'], form: AttackForm): 
   const figures: Record<string, number> = { attacks: Object.keys(attacks).length };
   await using probe = Probe.start({ port: service.port, secret: SECRET }, id);
   await sleep(BASELINE_MS);
-  const baselineMs = await probe.takeP99Ms();
+  const { p99Ms: baselineMs } = await probe.take();
   figures['p99 without attack, ms'] = baselineMs;
   for (const [name, wave] of waves) {
     const before = readMemoryBytes(service.pid);
     resetPeakMemory(service.pid);
     const results = await attackAtOnce(wave, service, form);
-    const p99Ms = await probe.takeP99Ms();
+    const { p99Ms, slowestMs } = await probe.take();
     const moreMb = (readPeakMemoryBytes(service.pid) - before) / 1e6;
     report(
-      `${name}: ${summaryOf(results)}; p99 of others ${p99Ms.toFixed(1)} ms, ${moreMb.toFixed(0)} MB more`,
+      `${name}: ${summaryOf(results)}; others p99 ${p99Ms.toFixed(1)} ms, slowest ${slowestMs.toFixed(0)} ms; ${moreMb.toFixed(0)} MB more`,
     );
     raise(figures, 'highest p99 during an attack, ms', p99Ms);
+    raise(figures, 'slowest response during an attack, ms', slowestMs);
     raise(figures, 'most additional memory, MB', moreMb);
     if (!isMeasured) continue;
     assert.ok(moreMb <= MORE_MB_MAX, `${name} took ${moreMb} MB`);
     assert.ok(p99Ms <= P99_TIMES_MAX * Math.max(P99_MS_MIN, baselineMs), `${name}: p99 ${p99Ms} ms`);
+    assert.ok(slowestMs <= SLOWEST_MS_MAX, `${name}: slowest ${slowestMs} ms`);
   }
   await probe[Symbol.asyncDispose]();
   const { code, output } = await service.stop();
@@ -117,7 +122,7 @@ async function attackAtOnce(
   );
   return Promise.all(
     attackers.map(async (each, index) => {
-      await sleep(index / CONNECTIONS_PER_MS);
+      if (!each.isSudden) await sleep(index / CONNECTIONS_PER_MS);
       return attack(service, each, limits[each.limit] + slack);
     }),
   );
