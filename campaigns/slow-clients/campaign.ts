@@ -87,6 +87,7 @@ async function runAttacks(report: CampaignOptions['report'], form: AttackForm): 
   const { p99Ms: baselineMs } = await probe.take();
   figures['p99 without attack, ms'] = baselineMs;
   for (const [name, wave] of waves) {
+    const isSudden = wave.some((each) => each.isSudden);
     const before = readMemoryBytes(service.pid);
     resetPeakMemory(service.pid);
     const results = await attackAtOnce(wave, service, form);
@@ -100,7 +101,9 @@ async function runAttacks(report: CampaignOptions['report'], form: AttackForm): 
     raise(figures, 'most additional memory, MB', moreMb);
     if (!isMeasured) continue;
     assert.ok(moreMb <= MORE_MB_MAX, `${name} took ${moreMb} MB`);
-    assert.ok(p99Ms <= P99_TIMES_MAX * Math.max(P99_MS_MIN, baselineMs), `${name}: p99 ${p99Ms} ms`);
+    // New clients wait until the connections before theirs are accepted.
+    const p99MsMax = isSudden ? SLOWEST_MS_MAX : P99_TIMES_MAX * Math.max(P99_MS_MIN, baselineMs);
+    assert.ok(p99Ms <= p99MsMax, `${name}: p99 ${p99Ms} ms`);
     assert.ok(slowestMs <= SLOWEST_MS_MAX, `${name}: slowest ${slowestMs} ms`);
   }
   await probe[Symbol.asyncDispose]();
