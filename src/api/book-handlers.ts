@@ -52,13 +52,13 @@ export class BookHandlers {
       response.hold(lengthOf(pages ?? []));
       return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
     };
-    return body.length > BODY_BYTES_MAX ? this.#turns.take(create) : create();
+    return body.length > BODY_BYTES_MAX ? this.#turns.take(reply, create) : create();
   };
 
   /** PATCH /books */
   readonly updateMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
     if (typeof body === 'string') return { outcome: body };
-    return this.#turns.take(async () => {
+    return this.#turns.take(reply, async () => {
       const updates = await readUpdates(body);
       if (!('json' in updates)) return invalidElement(updates);
       const response = new UnreadResponse(this.#unread, reply);

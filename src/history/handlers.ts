@@ -96,7 +96,7 @@ export class HistoryHandlers {
   /** POST /books/restore */
   readonly restoreMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
     if (typeof body === 'string') return { outcome: body };
-    return this.#turns.take(async () => {
+    return this.#turns.take(reply, async () => {
       const ids = await readIds(body);
       if ('detail' in ids) return invalidElement(ids);
       const response = new UnreadResponse(this.#unread, reply);

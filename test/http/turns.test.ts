@@ -1,11 +1,52 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
-import { engines } from '../../testkit/engines.ts';
-import { type Service, startService } from '../../testkit/service.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
+import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 /** Longer than any of them waits on a busy machine. */
 const httpLimits = { turnMs: 100_000 };
+
+for (const engine of engines) {
+  describe(`Requests for many books that wait for another one on ${engine.name}`, () => {
+    test('are processed after one that finds no memory for its response', async () => {
+      await using blocked = await BlockedService.start(engine, 500_000);
+      const first = blocked.update([1]);
+      await blocked.isBlocked();
+      const waiting = [
+        blocked.update([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21]),
+      ];
+      await blocked.hasReadAll();
+      waiting.push(blocked.update([3]));
+      await blocked.hasReadAll();
+      blocked.unblock();
+      assert.deepEqual(await Promise.all([first, ...waiting]), [200, 503, 200]);
+    });
+
+    test('change nothing when their client has disconnected', async () => {
+      await using blocked = await BlockedService.start(engine);
+      const first = blocked.update([1]);
+      await blocked.isBlocked();
+      for (let count = 0; count < 10; count++) {
+        using connection = await Connection.open(blocked.service);
+        const body = '[{"id":2,"year":7}]';
+        await connection.send(request('PATCH /books', [blocked.service.authorization], body));
+        await blocked.hasReadAll();
+        connection.reset();
+      }
+      await blocked.hasReadAll();
+      const last = blocked.update([3]);
+      await blocked.hasReadAll();
+      blocked.unblock();
+      assert.deepEqual(await Promise.all([first, last]), [200, 200]);
+      const { data } = (await (await blocked.service.fetch('GET', '/book/2')).json()) as { data: Book };
+      assert.equal(data.year, 0);
+      assert.equal(blocked.updates, 2);
+    });
+  });
+}
 
 for (const { name: engine } of engines) {
   describe(`Requests for many books at the same time on ${engine}`, () => {
@@ -54,6 +95,63 @@ for (const { name: engine } of engines) {
       assert.deepEqual(statuses, [200, 200, 200]);
     });
   });
+}
+
+/** A service with 21 books, whose first PATCH /books takes as long as the test likes. */
+class BlockedService implements AsyncDisposable {
+  readonly service: Service;
+  /** The updates that the store has been called for. */
+  updates = 0;
+  readonly #begun = Promise.withResolvers<void>();
+  readonly #end = Promise.withResolvers<void>();
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(service: Service, resources: AsyncDisposableStack) {
+    this.service = service;
+    this.#resources = resources;
+  }
+
+  /** @param unreadBytesAtOnce the memory of all responses */
+  static async start(engine: Engine, unreadBytesAtOnce = 32_000_000): Promise<BlockedService> {
+    await using stack = new AsyncDisposableStack();
+    const { dbUrl } = stack.use(await engine.createAddress());
+    const store = stack.use(await openStoreAt(dbUrl));
+    const service = stack.use(await startServiceOn(store, { ...httpLimits, unreadBytesAtOnce }));
+    const blocked = new BlockedService(service, stack.move());
+    await createBooks(service, 21);
+    await service.fetch('PUT', '/book/2', '{"year":0}');
+    const updateMany = store.updateMany.bind(store);
+    store.updateMany = async (updates) => {
+      blocked.updates++;
+      blocked.#begun.resolve();
+      await blocked.#end.promise;
+      return updateMany(updates);
+    };
+    return blocked;
+  }
+
+  /** @returns the status */
+  update(ids: readonly number[]): Promise<number> {
+    return statusOf(this.service, 'PATCH', JSON.stringify(ids.map((id) => ({ id, year: 5 }))));
+  }
+
+  isBlocked(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  /** After these responses the service has read what was sent before. */
+  async hasReadAll(): Promise<void> {
+    for (let round = 0; round < 3; round++) await this.service.fetch('GET', '/nowhere');
+  }
+
+  unblock(): void {
+    this.#end.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.unblock();
+    await this.#resources.disposeAsync();
+  }
 }
 
 /** @returns their ids */
