@@ -46,18 +46,15 @@ export class UnreadResponse {
     const { budget, waitMs } = this.#limits;
     if (performance.now() - this.#startedMs > waitMs)
       throw new StoreUnavailable('others are read for too long');
-    if (budget.bytesHeld + bytes > budget.bytesMax) throw new NoRoom();
+    if (budget.bytesHeld + bytes > budget.bytesMax) throw exhausted();
   }
 
   /** Counts so many bytes until the response is sent. @throws StoreUnavailable when others leave no memory for them */
   hold(bytes: number): void {
-    if (!this.#reservation.tryResize(bytes)) throw new NoRoom();
+    if (!this.#reservation.tryResize(bytes)) throw exhausted();
   }
 }
 
-/** Clients have not read too many responses. The store was not called, and a shorter response may find room. */
-export class NoRoom extends StoreUnavailable {
-  constructor() {
-    super('clients have not read too much');
-  }
+function exhausted(): StoreUnavailable {
+  return new StoreUnavailable('clients have not read too much');
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { Connection, request } from '../../testkit/connection.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
@@ -23,6 +24,16 @@ for (const engine of engines) {
       await blocked.hasReadAll();
       blocked.unblock();
       assert.deepEqual(await Promise.all([first, ...waiting]), [200, 503, 200]);
+    });
+
+    test('are processed after one for which the store is unavailable', async () => {
+      await using blocked = await BlockedService.start(engine);
+      const first = blocked.update([1]);
+      await blocked.isBlocked();
+      const last = blocked.update([2]);
+      await blocked.hasReadAll();
+      blocked.unblock(new StoreUnavailable('57014'));
+      assert.deepEqual(await Promise.all([first, last]), [503, 200]);
     });
 
     test('change nothing when their client has disconnected', async () => {
@@ -103,7 +114,7 @@ class BlockedService implements AsyncDisposable {
   /** The updates that the store has been called for. */
   updates = 0;
   readonly #begun = Promise.withResolvers<void>();
-  readonly #end = Promise.withResolvers<void>();
+  readonly #end = Promise.withResolvers<Error | undefined>();
   readonly #resources: AsyncDisposableStack;
 
   private constructor(service: Service, resources: AsyncDisposableStack) {
@@ -122,9 +133,10 @@ class BlockedService implements AsyncDisposable {
     await service.fetch('PUT', '/book/2', '{"year":0}');
     const updateMany = store.updateMany.bind(store);
     store.updateMany = async (updates) => {
-      blocked.updates++;
+      const isFirst = ++blocked.updates === 1;
       blocked.#begun.resolve();
-      await blocked.#end.promise;
+      const error = await blocked.#end.promise;
+      if (isFirst && error) throw error;
       return updateMany(updates);
     };
     return blocked;
@@ -144,8 +156,9 @@ class BlockedService implements AsyncDisposable {
     for (let round = 0; round < 3; round++) await this.service.fetch('GET', '/nowhere');
   }
 
-  unblock(): void {
-    this.#end.resolve();
+  /** @param error with which the first update ends */
+  unblock(error?: Error): void {
+    this.#end.resolve(error);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
