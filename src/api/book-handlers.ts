@@ -47,7 +47,7 @@ export class BookHandlers {
       const books = await readBooks(body);
       if (!('json' in books)) return invalidElement(books);
       const response = new UnreadResponse(this.#unread, reply);
-      response.hold(lengthOf(books.json) + books.count * ID_BYTES);
+      await response.holdSoon(lengthOf(books.json) + books.count * ID_BYTES);
       const pages = await this.#store.createMany(books.json, key);
       response.hold(lengthOf(pages ?? []));
       return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
@@ -62,7 +62,7 @@ export class BookHandlers {
       const updates = await readUpdates(body);
       if (!('json' in updates)) return invalidElement(updates);
       const response = new UnreadResponse(this.#unread, reply);
-      response.hold(bytesOfBooks(updates.count));
+      await response.holdSoon(bytesOfBooks(updates.count));
       const result = await this.#store.updateMany(updates.json);
       response.hold('fault' in result ? 0 : lengthOf(result));
       if (!('fault' in result)) return { outcome: 'booksUpdated', json: toArray(result) };

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
@@ -9,6 +10,10 @@ export interface UnreadLimits {
   /** The longest wait of a response for the reading of others. */
   readonly waitMs: number;
 }
+
+/** The part of `waitMs` that a response waits for memory. */
+const ROOM_WAIT_SHARE = 0.1;
+const ROOM_POLL_MS = 10;
 
 /** A response that its client has not read yet. */
 export class UnreadResponse {
@@ -47,6 +52,22 @@ export class UnreadResponse {
     if (performance.now() - this.#startedMs > waitMs)
       throw new StoreUnavailable('others are read for too long');
     if (budget.bytesHeld + bytes > budget.bytesMax) throw exhausted();
+  }
+
+  /**
+   * Counts so many bytes until the response is sent, after a short wait for clients that are reading theirs. Not for long, as requests
+   * that need less memory may wait for this one.
+   *
+   * @throws StoreUnavailable when the client has disconnected, or others leave no memory for them
+   */
+  async holdSoon(bytes: number): Promise<void> {
+    const { budget, waitMs } = this.#limits;
+    const deadline = performance.now() + waitMs * ROOM_WAIT_SHARE;
+    while (!this.#reservation.tryResize(bytes)) {
+      this.expectClient();
+      if (bytes > budget.bytesMax || performance.now() > deadline) throw exhausted();
+      await sleep(ROOM_POLL_MS);
+    }
   }
 
   /** Counts so many bytes until the response is sent. @throws StoreUnavailable when others leave no memory for them */

@@ -100,7 +100,7 @@ export class HistoryHandlers {
       const ids = await readIds(body);
       if ('detail' in ids) return invalidElement(ids);
       const response = new UnreadResponse(this.#unread, reply);
-      response.hold(bytesOfBooks(ids.length));
+      await response.holdSoon(bytesOfBooks(ids.length));
       const deletions = ids.map((id) => ({ id }));
       const result = await this.#history.restore({ deletions, bytesMax: UPDATED_BYTES_MAX });
       const json = 'fault' in result ? NO_BYTES : utf8.encode(JSON.stringify(result));

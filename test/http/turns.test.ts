@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
 import { Connection, request } from '../../testkit/connection.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
@@ -90,6 +91,17 @@ for (const { name: engine } of engines) {
       }
     });
 
+    test('wait until others are read: none of 4 changes with long responses is 503', async () => {
+      await using service = await startService({ engine, hasHistory: true, httpLimits });
+      // Of two, the responses do not fit in the memory.
+      const title = '\u0001'.repeat(TEXT_LENGTH_MAX);
+      const ids = await createBooks(service, 330, { title, author: title });
+      const changes = Array.from({ length: 4 }, (_, year) => ids.map((id) => ({ id, year })));
+      const bodies = changes.map((change) => JSON.stringify(change));
+      const statuses = await Promise.all(bodies.map((body) => statusOf(service, 'PATCH', body)));
+      assert.deepEqual(new Set(statuses), new Set([200]));
+    });
+
     test('need memory for their own books: a restore and a change of 10,000 leave enough for another one', async () => {
       await using service = await startService({ engine, hasHistory: true, httpLimits });
       const ids = await createBooks(service, 10_000);
@@ -168,9 +180,9 @@ class BlockedService implements AsyncDisposable {
 }
 
 /** @returns their ids */
-async function createBooks(service: Service, count: number): Promise<number[]> {
+async function createBooks(service: Service, count: number, fields: object = {}): Promise<number[]> {
   const body = JSON.stringify(
-    Array.from({ length: count }, (_, year) => ({ title: `Volume ${year}`, year })),
+    Array.from({ length: count }, (_, year) => ({ title: `Volume ${year}`, year, ...fields })),
   );
   const response = await service.fetch('POST', '/books', body);
   assert.equal(response.status, 201);
