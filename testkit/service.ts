@@ -5,6 +5,7 @@ import { LoginThrottle } from '../src/auth/throttle.ts';
 import { Tokens } from '../src/auth/tokens.ts';
 import type { BookStore } from '../src/book/book-store.ts';
 import { readConfig, type ServiceConfig } from '../src/config/config.ts';
+import type { BookHistory } from '../src/history/book-history.ts';
 import type { HttpLimits } from '../src/http/limits.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
 import { Secret } from '../src/secret.ts';
@@ -150,17 +151,18 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
 }
 
-/** Starts the HTTP server on a given store. */
+/** Starts the HTTP server on a given store, and history. */
 export async function startServiceOn(
   store: BookStore | (BookStore & BookSearch),
   httpLimits: ServiceOptions['httpLimits'] = {},
+  history?: BookHistory,
 ): Promise<Service> {
   const log: string[] = [];
   const server = createServer({
     version: '0.0.0',
     store,
     search: 'search' in store ? store : undefined,
-    history: undefined,
+    history,
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(DEFAULTS.limits.failedLogins),

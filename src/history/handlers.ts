@@ -166,10 +166,14 @@ function toResult(
   response: UnreadResponse,
   headers: Record<string, string>,
 ): HttpResult {
-  const json = utf8.encode(`[${changes.map(toJson).join(',')}]`);
+  const json = rendered.get(changes) ?? utf8.encode(`[${changes.map(toJson).join(',')}]`);
+  rendered.set(changes, json);
   response.hold(json.length);
   return { outcome, json: [json], headers };
 }
+
+/** The JSON of pages: those of all followers that waited for the same change are one, which would take some milliseconds for each. */
+const rendered = new WeakMap<readonly Change[], Uint8Array>();
 
 function toJson({ cursor, type, at, book, gapAfter }: Change): string {
   return JSON.stringify({
