@@ -1,10 +1,24 @@
 import { createHash, hash } from 'node:crypto';
-import type { BookFields } from '../book/book.ts';
+import type { Book, BookFields } from '../book/book.ts';
+import { REMOVAL_BYTES, REMOVAL_MAX } from './limits.ts';
 
 /** Older keys are ignored at once, and deleted at intervals. */
 export const KEY_LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** A digest that is equal for equal fields, so that the book itself need not be kept. */
+/** Selects the expired keys of one step of their removal, on both engines. @param isExpired a condition */
+export const keysToRemove = (isExpired: string) => `
+  select key
+  from (
+    select key, bytes, sum(bytes) over (order by created_at, key) as sum
+    from (
+      select key, created_at, octet_length(fingerprint) as bytes
+      from idempotency_keys where ${isExpired} order by created_at limit ${REMOVAL_MAX}
+    ) as expired
+  ) as summed
+  where sum - bytes < ${REMOVAL_BYTES}
+`;
+
+/** A digest that is equal for equal fields. */
 export function fingerprintOf({ title, author, year }: BookFields): string {
   return hash('sha256', JSON.stringify([title, author, year]), 'base64url');
 }
@@ -18,16 +32,45 @@ export function fingerprintOfMany(arrays: readonly Uint8Array[]): string {
   return digest.digest('base64url');
 }
 
+/** The characters of a fingerprint, behind which a key has what it has created. */
+export const FINGERPRINT_LENGTH = 43;
+
+/** What a key has created, and the id of its first book. */
+export interface Created {
+  /**
+   * The book as JSON, or an array of them: `{…}` or `[{…},{…}]`. Keys of earlier versions have nothing, or ids such as ` 7-9 12-12`, and
+   * if a trigger has changed the texts, ` {…}` without an id, or ids and ` [{…},{…}]`. Version 0.2 takes what follows a space for ids; as
+   * there is none, it takes a new key for that of another request.
+   */
+  readonly created: Uint8Array;
+  readonly id: number;
+}
+
+/** The book that a key has created. @param fields those of the repeat, equal to those of the first request */
+export function createdBook({ created, id }: Created, fields: BookFields): Book {
+  const kept = created.length === 0 ? fields : (JSON.parse(Buffer.from(created).toString()) as BookFields);
+  return { id, ...kept };
+}
+
+/** The books that a key has created, as pages. @param arrays those of the repeat, equal to those of the first request */
+export function createdBooks({ created, id }: Created, arrays: readonly Uint8Array[]): Uint8Array[] {
+  const start = created.indexOf(ARRAY_START);
+  if (start !== -1) return [created.subarray(start + 1, -1)];
+  const ids = idsOf(Buffer.from(created).toString(), id);
+  return arrays.map((array) => {
+    const books = JSON.parse(Buffer.from(array).toString()) as BookFields[];
+    return utf8.encode(books.map((fields) => JSON.stringify({ id: ids.next().value, ...fields })).join(','));
+  });
+}
+
+const ARRAY_START = '['.charCodeAt(0);
 /** Its results have memory of their own, which can be transferred. */
 const utf8 = new TextEncoder();
 
-/** Renders an array of books as they were created. @param ids those of the books, from which it takes as many */
-export function renderCreated(array: Uint8Array, ids: Iterator<number>): Uint8Array {
-  const books = JSON.parse(Buffer.from(array).toString()) as BookFields[];
-  return utf8.encode(books.map((fields) => JSON.stringify({ id: ids.next().value, ...fields })).join(','));
-}
-
-/** The ids from one to another. */
-export function* idsFrom(first: number, last = Number.MAX_SAFE_INTEGER): Generator<number> {
-  for (let id = first; id <= last; id++) yield id;
+/** The ids of the ranges; without any, those from the first one. */
+function* idsOf(ranges: string, first: number): Generator<number> {
+  for (const range of (ranges.trim() || `${first}-${Number.MAX_SAFE_INTEGER}`).split(' ')) {
+    const [from = 0, to = 0] = range.split('-').map(Number);
+    for (let id = from; id <= to; id++) yield id;
+  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
 import { type BookPage, PAGE_BYTES_MAX, StoreUnavailable } from '../../src/book/book-store.ts';
+import { Inserts } from '../../src/store/postgres/batches/inserts.ts';
 import { runAlone, runTogether } from '../../src/store/postgres/citus/batches.ts';
 import { Citus } from '../../src/store/postgres/citus/citus.ts';
 import { CitusDatabase } from '../../src/store/postgres/citus/citus-database.ts';
@@ -39,6 +40,36 @@ test('Pages of a distributed table have as many books as requested, and tell whe
   const pages = rows.map((row) => renderPage(row, PAGE_BYTES_MAX));
   const expected = await Promise.all(requests.map(([after, books]) => store.list(after, { books })));
   assert.deepEqual(pages.map(textOf), expected.map(textOf));
+  await distributed.close();
+});
+
+test('A key on Citus keeps what it created, for one book and for many', async () => {
+  await using database = await createDatabase();
+  await using _ = await openStoreAt(database.url);
+  const { server, client } = await connect(parseConninfo(database.url));
+  await client.end();
+  const distributed = new CitusDatabase(
+    new ConnectionPool(server, { connectionsMax: 2, statementTimeoutMs: 60_000 }),
+    new Shards([-(2 ** 31), 0]),
+  );
+  const inserts = new Inserts(distributed, distributed);
+  const books = ['one', 'two', 'three'].map((key, year) => ({
+    fields: { title: `"${key}"`, author: '', year },
+    key,
+  }));
+  const array = Buffer.from(JSON.stringify(books.map(({ fields }) => fields)));
+  const first = await inserts.createOnce(books.slice(0, 2));
+  const many = Buffer.concat((await inserts.createMany([array], 'many')) ?? []);
+  await database.query("update books set title = 'Emma'");
+
+  const again = await inserts.createOnce(books);
+  assert.deepEqual(again.slice(0, 2), first);
+  assert.deepEqual(again[2], { id: again[2]?.id, ...books[2]?.fields });
+  assert.deepEqual(Buffer.concat((await inserts.createMany([array], 'many')) ?? []), many);
+  assert.equal(await inserts.createMany([array, array], 'many'), undefined);
+  assert.deepEqual(await inserts.createOnce(books.slice(0, 1).map((book) => ({ ...book, key: 'many' }))), [
+    undefined,
+  ]);
   await distributed.close();
 });
 

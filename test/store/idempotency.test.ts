@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -147,6 +148,92 @@ for (const engine of engines) {
       assert.deepEqual(await keysIn(address.dbUrl), ['young']);
     });
 
+    test('deletes expired keys with many books', async () => {
+      await using address = await engine.createAddress();
+      const long = Array.from({ length: 200 }, () => ({ ...DUNE, title: 'x'.repeat(50_000) }));
+      {
+        await using store = await openStoreAt(address.dbUrl);
+        for (const key of ['young', 'old', 'older', 'oldest']) await createManyOnce(store, key, long);
+      }
+      for (const key of ['old', 'older', 'oldest']) await makeOlder(address.dbUrl, key, 24 * 3_600 + 1);
+      await using store = await openStoreAt(address.dbUrl);
+      while ((await keysIn(address.dbUrl)).length > 1) {
+        await createManyOnce(store, 'young', long);
+        await sleep(20);
+      }
+      assert.deepEqual(await keysIn(address.dbUrl), ['young']);
+    });
+
+    test('keeps 10,000 books of 16 MiB, and returns them byte for byte, also to another request of a batch', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const texts = ['x', 'é', '\u2028', '\u0001', '"', '😀'];
+      const arrays = Array.from({ length: 20 }, (_array, part) =>
+        Buffer.from(
+          JSON.stringify(
+            Array.from({ length: 500 }, (_book, index) => ({
+              title: (texts[index % texts.length] ?? '').repeat(250),
+              author: `${part} `.repeat(200),
+              year: -index,
+            })),
+          ),
+        ),
+      );
+      const create = async (key: string) => jsonOf((await store.createMany(arrays, key)) ?? []);
+      const first = await create('many');
+      const ids = (JSON.parse(`[${first}]`) as Book[]).map(({ id }) => id);
+      assert.equal(new Set(ids).size, 10_000);
+      await query(address.dbUrl, "update books set title = 'Emma'", []);
+      assert.equal(await create('many'), first);
+      const [single, other, again] = await Promise.all([
+        store.createOnce(DUNE, 'one'),
+        store.createOnce(DUNE, 'many'),
+        create('many'),
+      ]);
+      assert.equal(single?.title, DUNE.title);
+      assert.equal(other, undefined);
+      assert.equal(again, first);
+      assert.equal(await store.createMany(arrays.slice(1), 'many'), undefined);
+    });
+
+    test('a key that an earlier version has stored returns what it has created', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const one = digest(JSON.stringify(['Dune', 'Frank Herbert', 1965]));
+      const many = digest(`[${JSON.stringify(DUNE)},${JSON.stringify(EMMA)},${JSON.stringify(EMMA)},`);
+      const isPostgres = engine.name === 'PostgreSQL';
+      const changed = [
+        { id: 7, ...EMMA },
+        { id: 12, ...DUNE },
+        { id: 14, ...DUNE },
+      ];
+      for (const [key, stored] of Object.entries({
+        one,
+        many: isPostgres ? `${many} 7-8 12-12` : many,
+        ...(isPostgres && {
+          changed: `${one} {"title" : "Emma", "author" : "Jane Austen", "year" : 1815}`,
+          'many changed': `${many} 7-7 12-12 14-14 ${JSON.stringify(changed)}`,
+        }),
+      })) {
+        const values = [key, stored, isPostgres ? new Date() : Math.floor(Date.now() / 1_000)];
+        await query(address.dbUrl, 'insert into idempotency_keys values ($1, $2, 7, $3)', values);
+      }
+      const createAll = (key: string) => createManyOnce(store, key, [DUNE, EMMA], [EMMA]);
+      assertSameJson(await store.createOnce(DUNE, 'one'), { id: 7, ...DUNE });
+      assert.equal(await store.createOnce(EMMA, 'one'), undefined);
+      assertSameJson(await createAll('many'), [
+        { id: 7, ...DUNE },
+        { id: 8, ...EMMA },
+        { id: isPostgres ? 12 : 9, ...EMMA },
+      ]);
+      assert.equal(await createManyOnce(store, 'many', [DUNE]), undefined);
+      if (isPostgres) {
+        assertSameJson(await store.createOnce(DUNE, 'changed'), changed[0]);
+        assertSameJson(await createAll('many changed'), changed);
+      }
+      assertSameJson(await listBooks(store), []);
+    });
+
     test('accepts every character of a key, and distinguishes keys by case and length', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
@@ -157,6 +244,30 @@ for (const engine of engines) {
       assertSameJson(await Promise.all(keys.map((key) => store.createOnce(DUNE, key))), books);
     });
   });
+}
+
+test('On SQLite, repeats have what triggers of the table have made of the books', async () => {
+  await using address = await (engines[0] as (typeof engines)[0]).createAddress();
+  await using store = await openStoreAt(address.dbUrl);
+  await query(
+    address.dbUrl,
+    `create trigger change after insert on books when new.title like ' %'
+     begin update books set title = trim(title) where id = new.id; end`,
+  );
+  const books = [{ ...DUNE, title: ' Dune' }, EMMA, { ...EMMA, title: ' Emma' }];
+  const first = await store.createMany([Buffer.from(JSON.stringify(books))], 'many');
+  const stored = await listBooks(store);
+  assert.equal(jsonOf(first ?? []), stored.map((book) => JSON.stringify(book)).join(','));
+  const again = await store.createMany([Buffer.from(JSON.stringify(books))], 'many');
+  assert.equal(jsonOf(again ?? []), jsonOf(first ?? []));
+});
+
+function jsonOf(pages: readonly Uint8Array[]): string {
+  return pages.map((json) => Buffer.from(json).toString()).join(',');
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 /** The errors of the statements that are sent to PostgreSQL meanwhile. */

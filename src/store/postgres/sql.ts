@@ -1,8 +1,7 @@
 import { type BookFields, ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store.ts';
 import { TAG_DIGITS } from '../../book/entity-tag.ts';
-import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
-import { REMOVAL_MAX } from '../limits.ts';
+import { FINGERPRINT_LENGTH, KEY_LIFETIME_SECONDS, keysToRemove } from '../idempotency.ts';
 
 /**
  * The statements on books. Their sessions plan without sequential scans, and without JIT (connection/session-settings.ts says why):
@@ -63,10 +62,18 @@ export const INSERT: BatchStatement = {
 
 export const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
 
-/** Finds idempotency keys, and deletes expired ones. */
-const knownKeys = (condition: string) => `
+const FINGERPRINT = `left(fingerprint, ${FINGERPRINT_LENGTH})`;
+const CREATED = `substr(fingerprint, ${FINGERPRINT_LENGTH + 1})`;
+/** A key that was stored just now. */
+export const NEW_KEY = `key, ${FINGERPRINT} as fingerprint, ${CREATED} as created, book_id as id`;
+/** The key of a request, without what it has created for others. @param isSame a condition for the fingerprint, such as `= $1` */
+export const keyOf = (isSame: string) =>
+  `key, ${FINGERPRINT} as fingerprint, case when ${FINGERPRINT} ${isSame} then ${CREATED} else '' end as created, book_id as id`;
+
+/** Finds idempotency keys, and deletes expired ones. @param isSame as for {@link keyOf} */
+const knownKeys = (condition: string, isSame: string) => `
   live as materialized (
-    select key, fingerprint, book_id as id from idempotency_keys where ${condition} and not (${IS_EXPIRED})
+    select ${keyOf(isSame)} from idempotency_keys where ${condition} and not (${IS_EXPIRED})
   ), removed as (
     delete from idempotency_keys where ${condition} and ${IS_EXPIRED} returning key
   )
@@ -75,14 +82,7 @@ const knownKeys = (condition: string) => `
 const isNew = (key: string) => `
   (select count(*) from removed) >= 0 and not exists (select from live where live.key = ${key})
 `;
-/** What follows a fingerprint: the book, if a trigger of the table has changed it. */
-const changedBook = (title: string, author: string, year: string) => `
-  case when (created.title, created.author, created.year) is distinct from (${title}, ${author}, ${year})
-    then ' ' || json_build_object('title', created.title, 'author', created.author, 'year', created.year)::text
-    else '' end
-`;
-const KEYED = 'returning key, fingerprint, book_id as id';
-const KEYS_OF_ALL = 'select key, fingerprint, id from live union all select key, fingerprint, id from keyed';
+const KEYS_OF_ALL = 'select * from live union all select * from keyed';
 
 /**
  * Inserts books with idempotency keys that are new or expired. It violates the primary key if another session inserts one of the
@@ -91,7 +91,7 @@ const KEYS_OF_ALL = 'select key, fingerprint, id from live union all select key,
 export const INSERT_ONCE: BatchStatement = {
   name: 'create once',
   text: `
-  with ${knownKeys('key = any((select $4::text[])::text[])')}, given as materialized (
+  with ${knownKeys('key = any((select $4::text[])::text[])', '= any((select $5::text[])::text[])')}, given as materialized (
     select *, row_number() over (order by position) as nth
     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[]) with ordinality
       as given (title, author, year, key, fingerprint, position)
@@ -100,25 +100,25 @@ export const INSERT_ONCE: BatchStatement = {
     insert into books (title, author, year) select title, author, year from given order by nth
     returning ${BOOK_COLUMNS}
   ), created as (
-    select *, row_number() over () as nth from stored
+    select id, row_to_json(stored)::text as json, row_number() over () as nth from stored
   ), keyed as (
     insert into idempotency_keys (key, fingerprint, book_id)
-    select key, fingerprint || ${changedBook('given.title', 'given.author', 'given.year')}, created.id
+    select key, fingerprint || json, id
     from given join created using (nth)
     where ${IS_WHOLE}
     order by key
-    ${KEYED}
+    returning ${NEW_KEY}
   )
   ${KEYS_OF_ALL}
 `,
   one: `
-  with ${knownKeys('key = $4::text')}, created as (
+  with ${knownKeys('key = $4::text', '= $5::text')}, created as (
     insert into books (title, author, year) select $1::text, $2::text, $3::bigint where ${isNew('$4::text')}
     returning ${BOOK_COLUMNS}
   ), keyed as (
     insert into idempotency_keys (key, fingerprint, book_id)
-    select $4::text, $5::text || ${changedBook('$1::text', '$2::text', '$3::bigint')}, id from created
-    ${KEYED}
+    select $4::text, $5::text || row_to_json(created)::text, id from created
+    returning ${NEW_KEY}
   )
   ${KEYS_OF_ALL}
 `,
@@ -142,33 +142,22 @@ export const INSERT_MANY: Statement = {
   text: `with ${createdIf('true')} select ${RENDER_CREATED} as json, ${IS_ALL_CREATED} as "isWhole" from created`,
 };
 
-/** The ids of new books as ranges, such as ` 7-9 12-12`: other sessions may use ids between. */
-export const RANGES = `
-  select coalesce(string_agg(' ' || first || '-' || last, '' order by first), '') as text, coalesce(min(first), 0) as first
-  from (
-    select min(id) as first, max(id) as last
-    from (select id, id - row_number() over (order by id) as distance from created) as numbered
-    group by distance
-  ) as ranges
-`;
+/** What a key keeps of the books that it has created. @param fingerprint a parameter */
+export const keptBooks = (fingerprint: string) =>
+  `select ${fingerprint} || '[' || ${RENDER_CREATED} || ']' as kept, coalesce(min(id), 0) as first from created`;
 
 /**
- * Inserts books with an idempotency key, if it is new or expired. The key is stored with the fingerprint and the ids, such as
- * `X 7-9 12-12`, and with the books, such as `X 7-7 [{…}]`, if a trigger of the table has changed one of them. It violates the
- * primary key, and divides by zero, like {@link INSERT_ONCE}.
+ * Inserts books with an idempotency key, if it is new or expired. It violates the primary key, and divides by zero, like
+ * {@link INSERT_ONCE}.
  */
 export const INSERT_MANY_ONCE: Statement = {
   name: 'create many once',
   text: `
-  with ${knownKeys('key = $2::text')}, ${createdIf(isNew('$2::text'))}, keyed as (
+  with ${knownKeys('key = $2::text', '= $3::text')}, ${createdIf(isNew('$2::text'))}, keyed as (
     insert into idempotency_keys (key, fingerprint, book_id)
-    select $2::text, $3::text || ranges.text || case
-      when exists (select title, author, year from created except all select title, author, year from given)
-        then (select ' [' || ${RENDER_CREATED} || ']' from created)
-      else '' end, first
-    from (${RANGES}) as ranges
+    select $2::text, kept, first from (${keptBooks('$3::text')}) as books
     where ${isNew('$2::text')} and ${IS_ALL_CREATED}
-    ${KEYED}
+    returning ${NEW_KEY}
   )
   ${KEYS_OF_ALL}
 `,
@@ -193,9 +182,7 @@ export const INSERT_WITH_IDS = `
 export const DELETE_EXPIRED_KEYS: Statement = {
   name: 'remove keys',
   text: `
-  delete from idempotency_keys
-  where key in (select key from idempotency_keys where ${IS_EXPIRED} order by created_at limit ${REMOVAL_MAX})
-  returning key
+  delete from idempotency_keys where key in (${keysToRemove(IS_EXPIRED)}) returning key
 `,
 };
 /**

@@ -1,8 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
-import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
-import { REMOVAL_MAX, REMOVAL_MS } from '../../limits.ts';
+import {
+  type Created,
+  createdBook,
+  createdBooks,
+  fingerprintOf,
+  fingerprintOfMany,
+} from '../../idempotency.ts';
+import { REMOVAL_MS } from '../../limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
@@ -45,10 +50,8 @@ export class Inserts {
     const rows = await this.#withKeys(() => this.#database.queryBatch<KeyRow>(sql.INSERT_ONCE, columns));
     const byKey = new Map(rows.map((row) => [row.key, row]));
     return books.map(({ fields, key }, index) => {
-      const { id, fingerprint } = expectKey(byKey.get(key));
-      const [digest, changed] = split(fingerprint, ' {');
-      if (digest !== fingerprints[index]) return undefined;
-      return { id, ...(changed === '' ? fields : (JSON.parse(changed) as BookFields)) };
+      const created = createdFor(byKey.get(key), fingerprints[index] as string);
+      return created && createdBook(created, fields);
     });
   }
 
@@ -66,10 +69,8 @@ export class Inserts {
     const [row] = await this.#withKeys(() =>
       this.#bulkDatabase.query<KeyRow>(sql.INSERT_MANY_ONCE, [json, key, fingerprint]),
     );
-    const [known, changed] = split(expectKey(row).fingerprint, ' [');
-    const [digest, ...ranges] = known.split(' ');
-    if (digest !== fingerprint) return undefined;
-    return changed === '' ? renderInTurns(arrays, ranges) : [Buffer.from(changed.slice(1, -1))];
+    const created = createdFor(row, fingerprint);
+    return created && createdBooks(created, arrays);
   }
 
   /** Repeats a statement that fails because another session stores one of its keys at the same time: then it finds the key. */
@@ -89,7 +90,7 @@ export class Inserts {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + REMOVAL_MS;
     const removed = await this.#database.query(sql.DELETE_EXPIRED_KEYS, []).catch(() => []);
-    if (removed.length === REMOVAL_MAX) this.#removalDueAt = performance.now();
+    if (removed.length > 0) this.#removalDueAt = performance.now();
   }
 }
 
@@ -107,38 +108,21 @@ export async function insertWithUnusedIds<Result>(
   }
 }
 
-/** @param ranges of the ids, as `INSERT_MANY_ONCE` stores them, with which also the first response is rendered */
-async function renderInTurns(
-  arrays: readonly Uint8Array[],
-  ranges: readonly string[],
-): Promise<Uint8Array[]> {
-  const ids = ranges.values().flatMap((range) => {
-    const [first = 0, last = 0] = range.split('-').map(Number);
-    return idsFrom(first, last);
-  });
-  const pages: Uint8Array[] = [];
-  for (const array of arrays) {
-    pages.push(renderCreated(array, ids));
-    await nextTurn();
-  }
-  return pages;
-}
-
 /** An idempotency key, as `INSERT_ONCE` and `INSERT_MANY_ONCE` return it. */
 interface KeyRow {
   readonly key: string;
   readonly fingerprint: string;
+  readonly created: string;
   readonly id: number;
 }
 
-/** Without a row, the only book of the statement was not stored. @throws TableRejection */
-function expectKey(row: KeyRow | undefined): KeyRow {
+/**
+ * Without a row, the only book of the statement was not stored.
+ *
+ * @returns undefined when the key was used for another request
+ * @throws TableRejection
+ */
+function createdFor(row: KeyRow | undefined, fingerprint: string): Created | undefined {
   if (!row) throw new TableRejection(LEFT_OUT);
-  return row;
-}
-
-/** Splits a text before the last character of the separator, which is not in the first part. */
-function split(text: string, separator: string): readonly [string, string] {
-  const index = text.indexOf(separator);
-  return index === -1 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+  return row.fingerprint === fingerprint ? { created: Buffer.from(row.created), id: row.id } : undefined;
 }

@@ -74,25 +74,32 @@ export class CitusDatabase extends Database {
   }
 
   async #insertOnce(columns: sql.Columns): Promise<object[]> {
-    const [keys = []] = columns.slice(3);
-    const known = await this.#findKeys(keys);
+    const [keys = [], fingerprints = []] = columns.slice(3);
+    const known = await this.#findKeys(keys, fingerprints);
     const knownKeys = new Set<unknown>(known.map(({ key }) => key));
     const fresh = columns.map((column) => column.filter((_, index) => !knownKeys.has(keys[index])));
     const count = fresh[0]?.length ?? 0;
     if (count === 0) return known;
     const ids = await this.#drawIds(count);
-    const rows = ids.map((id, index) => [id, ...fresh.map((column) => column[index])]);
+    const rows = ids.map((id, index) => {
+      const [title, author, year, key, fingerprint] = fresh.map((column) => column[index]);
+      const kept = `${String(fingerprint)}${JSON.stringify({ id, title, author, year })}`;
+      return [id, title, author, year, key, kept];
+    });
     return [...known, ...(await super.query(insertOnceOf(rows.length), rows.flat()))];
   }
 
   async #insertManyOnce([json, key, fingerprint]: [Buffer, string, string]): Promise<object[]> {
-    const known = await this.#findKeys([key]);
+    const known = await this.#findKeys([key], [fingerprint]);
     return known.length > 0 ? known : super.query(INSERT_MANY_ONCE, [json, key, fingerprint]);
   }
 
   /** The keys among these that are known. Expired ones are deleted. */
-  async #findKeys(keys: readonly unknown[]): Promise<{ readonly key: string }[]> {
-    const found = await super.query<{ key: string; isExpired: boolean }>(FIND_KEYS, [keys]);
+  async #findKeys(
+    keys: readonly unknown[],
+    fingerprints: readonly unknown[],
+  ): Promise<{ readonly key: string }[]> {
+    const found = await super.query<{ key: string; isExpired: boolean }>(FIND_KEYS, [keys, fingerprints]);
     const [expired = [], known = []] = [true, false].map((is) =>
       found.filter(({ isExpired }) => isExpired === is),
     );
@@ -155,7 +162,7 @@ function insertOnceOf(rows: number): sql.Statement {
     text: `
       with created as (insert into books (id, title, author, year) values ${books} returning id)
       insert into idempotency_keys (key, fingerprint, book_id) values ${keys}
-      returning key, fingerprint, book_id as id
+      returning ${sql.NEW_KEY}
     `,
   };
 }
@@ -232,7 +239,7 @@ function findFault(
 const FIND_KEYS: sql.Statement = {
   name: 'find keys',
   text: `
-    select key, fingerprint, book_id as id, ${sql.IS_EXPIRED} as "isExpired"
+    select ${sql.keyOf('= any($2::text[])')}, ${sql.IS_EXPIRED} as "isExpired"
     from idempotency_keys where key = any($1::text[])
   `,
 };
@@ -250,13 +257,13 @@ const INSERT_MANY_ONCE: sql.Statement = {
       select book ->> 'title', book ->> 'author', (book ->> 'year')::bigint
       from json_array_elements($1::json) with ordinality as given (book, position)
       order by position
-      returning id
-    ), ranges as (${sql.RANGES}), keyed as (
+      returning id, title, author, year
+    ), books as (${sql.keptBooks('$3::text')}), keyed as (
       insert into idempotency_keys (key, fingerprint, book_id)
-      select $2::text, $3::text || text, first from ranges
-      returning fingerprint
+      select $2::text, kept, first from books
+      returning ${sql.NEW_KEY}
     )
-    select fingerprint from keyed
+    select * from keyed
   `,
 };
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
-import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
+import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
 import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
 import {
@@ -116,10 +116,10 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   #create(fields: BookFields, key: string | undefined): Book | undefined {
     if (key === undefined) return this.#insert(fields);
     const fingerprint = fingerprintOf(fields);
-    const knownId = this.#keys.find(key, fingerprint);
-    if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
+    const known = this.#keys.find(key, fingerprint);
+    if (known !== undefined) return known ? createdBook(known, fields) : undefined;
     const book = this.#insert(fields);
-    this.#keys.add(key, fingerprint, book.id);
+    this.#keys.add(key, fingerprint, { id: book.id, created: Buffer.from(JSON.stringify(book)) });
     return book;
   }
 
@@ -130,32 +130,28 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #createMany(books: readonly Uint8Array[], key: string | undefined): Uint8Array[] | undefined {
-    if (key === undefined) return this.#insertMany(books).pages;
+    if (key === undefined) return this.#insertMany(books);
     const fingerprint = fingerprintOfMany(books);
-    const knownId = this.#keys.find(key, fingerprint);
-    if (knownId === null) return undefined;
-    if (knownId !== undefined) {
-      const ids = idsFrom(knownId);
-      return books.map((array) => renderCreated(array, ids));
-    }
-    const { pages, first } = this.#insertMany(books);
-    this.#keys.add(key, fingerprint, first);
+    const known = this.#keys.find(key, fingerprint);
+    if (known !== undefined) return known ? createdBooks(known, books) : undefined;
+    const pages = this.#insertMany(books);
+    // Only keys of earlier versions need the id of the first book.
+    this.#keys.add(key, fingerprint, {
+      id: 0,
+      created: Buffer.concat([Buffer.from('['), join(pages), Buffer.from(']')]),
+    });
     return pages;
   }
 
-  /** @returns the id of the first one, too */
-  #insertMany(books: readonly Uint8Array[]): { pages: Uint8Array[]; first: number } {
+  #insertMany(books: readonly Uint8Array[]): Uint8Array[] {
     const { selectHighestId, insertMany, selectAbove, countElements } = this.#statements;
-    let first: number | undefined;
     let stored = 0;
-    const pages = books.map((array) => {
+    return books.map((array) => {
       const { id } = selectHighestId.get() as { id: number };
       const { count } = countElements.get(array) as { count: number };
       try {
         this.#allOrNone(() => {
-          const { changes, lastInsertRowid } = insertMany.run(array);
-          if (Number(changes) < count) throw new TableRejection(LEFT_OUT);
-          first ??= Number(lastInsertRowid) - count + 1;
+          if (Number(insertMany.run(array).changes) < count) throw new TableRejection(LEFT_OUT);
         });
       } catch (error) {
         throw toRejection(this.#database, error, () => {
@@ -166,7 +162,6 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
       stored += count;
       return (selectAbove.get(id) as { json: Uint8Array }).json;
     });
-    return { pages, first: first ?? 0 };
   }
 
   /** The index of the first book of an array that the table rejects. The transaction will be rolled back. */
@@ -226,7 +221,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
         return json;
       });
       // A copy, as only memory of its own can be transferred.
-      return new Uint8Array(Buffer.concat([...books].flatMap((json) => [COMMA, json]).slice(1)));
+      return new Uint8Array(join([...books]));
     });
   }
 
@@ -249,6 +244,12 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
 const TOO_LONG: UpdateFault = { fault: 'too long', index: 0 };
 const [NULL, COMMA] = [Buffer.from('null'), Buffer.from(',')];
+
+/** Joins books, or pages of them, with commas. */
+function join(books: readonly Uint8Array[]): Buffer {
+  const parts = books.filter(({ length }) => length > 0).flatMap((json) => [COMMA, json]);
+  return Buffer.concat(parts.slice(1));
+}
 
 /** Parses one array at a time: together, the texts may need more memory than the thread has. */
 function* updatesIn(arrays: readonly Uint8Array[]): Generator<BookUpdate, undefined> {
