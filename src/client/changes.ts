@@ -23,6 +23,8 @@ export interface ChangesOptions {
   readonly after?: string | undefined;
   /** Whether to end when there is no further change, instead of waiting for it. */
   readonly once?: boolean | undefined;
+  /** Whether to go on by itself after an outage that outlasts the attempts of a call, as by default, instead of throwing its error. */
+  readonly resumes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -36,7 +38,7 @@ const RESUME_MS = 5_000;
 
 /** @param timeoutMs of a response @param read requests a path, with retries */
 export async function* followChanges(
-  { after, once = false, signal }: ChangesOptions,
+  { after, once = false, resumes = !once, signal }: ChangesOptions,
   timeoutMs: number,
   read: (path: string) => Promise<ApiResponse>,
   { monotonicNow, random, sleep }: Dependencies,
@@ -57,7 +59,7 @@ export async function* followChanges(
       const elapsedMs = monotonicNow() - startedMs;
       if (changes.length === 0 && elapsedMs < POLL_MS) await sleep(POLL_MS - elapsedMs, signal);
     } catch (error) {
-      if (once || !isResumable(error)) throw error;
+      if (!resumes || !isResumable(error)) throw error;
       await sleep(random() * RESUME_MS, signal);
     }
   }

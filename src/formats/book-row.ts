@@ -1,8 +1,8 @@
 import { type BookFields, EMPTY_BOOK, findLongText } from '../book/book.ts';
 import { isObject, isText } from '../json/json-object.ts';
 import { parseJson } from '../json/parse-json.ts';
+import { unescapeFormula } from './formula.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
-import { unescapeText } from './rendering.ts';
 import type { Field, RawRow, RowError, RowPosition } from './row.ts';
 import { readInteger, readYear, yearOfNumber } from './year.ts';
 
@@ -66,8 +66,8 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
     const isShaped =
       found === expected || (found > expected ? cells.slice(expected).join('') === '' : found > lastUsedAt);
     if (!isShaped) return { kind: 'cell-count', found, expected };
-    const title = unescapeText(cells[titleAt] ?? EMPTY_BOOK.title);
-    const author = unescapeText(cells[authorAt] ?? EMPTY_BOOK.author);
+    const title = unescapeFormula(cells[titleAt] ?? EMPTY_BOOK.title);
+    const author = unescapeFormula(cells[authorAt] ?? EMPTY_BOOK.author);
     const yearText = cells[yearAt] || cells[otherYearAt] || '';
     const year = (isCopy ? readInteger(yearText) : undefined) ?? readYear(yearText);
     if (!isText(title)) return { kind: 'text', field: 'title' };

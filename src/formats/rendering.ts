@@ -1,5 +1,6 @@
 import type { Book } from '../book/book.ts';
 import type { Format } from './file-format.ts';
+import { escapeFormula } from './formula.ts';
 
 interface Rendering {
   readonly mediaType: string;
@@ -9,11 +10,6 @@ interface Rendering {
   readonly foot: string;
   readonly render: (book: Book) => string;
 }
-
-/** Spreadsheet programs run such texts as formulas. An apostrophe escapes them, and also texts that look escaped. */
-const FORMULA = /^'*[=+\-@\t\r]/;
-const ESCAPED_FORMULA = /^'+[=+\-@\t\r]/;
-const TEXT_FORMULA = /^="((?:[^"]|"")*)"$/;
 
 const RENDERINGS: Readonly<Record<Format, Rendering>> = {
   csv: {
@@ -71,16 +67,6 @@ function csvRecord(cells: readonly (string | number)[]): string {
 /** Quotes a cell as RFC 4180 requires, and where some programs would trim it or detect another delimiter. */
 function csvCell(cell: string | number): string {
   if (typeof cell === 'number') return String(cell);
-  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  const text = escapeFormula(cell);
   return /[",;\t\r\n|]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/**
- * The text of a cell: without the apostrophe that {@link csvRecord} has added, and that of a formula which only has a text (`="1984"`),
- * as programs write a number that spreadsheet programs shall not change.
- */
-export function unescapeText(cell: string): string {
-  if (ESCAPED_FORMULA.test(cell)) return cell.slice(1);
-  const text = TEXT_FORMULA.exec(cell)?.[1];
-  return text === undefined ? cell : text.replaceAll('""', '"');
 }

@@ -70,6 +70,26 @@ test('A user sees the states of a book beside what it is now, restores one, and 
   assert.equal((await findBook(service, EMMA))?.year, 1816);
 });
 
+test('A line of the history that may be of several users names their books, or opens before it can be undone', async (context) => {
+  const { page, service } = (await openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const patch = (changes: object[]) => service.fetch('PATCH', '/books', JSON.stringify(changes));
+  await patch([1, 2, 3, 4].map((id) => ({ id, author: 'N. N.' })));
+  await page.waitForTimeout(200);
+  await patch([5, 6].map((id) => ({ id, author: 'N. N.' })));
+  await page.reload();
+  await chooseInMenu(page, 'History');
+  const lines = page.locator('.history > li');
+  await lines.first().getByText("Changed: “Candide” and “Gulliver's Travels”").waitFor();
+  const undo = lines.nth(1).getByRole('button', { name: 'Undo: Changed: 4 books' });
+  await undo.click();
+  await lines.nth(1).getByText('“The Odyssey”').waitFor();
+  assert.equal((await findBook(service, 2))?.author, 'N. N.');
+  await undo.click();
+  await page.locator('.history > li').first().getByText('Changed: ').waitFor();
+  while ((await findBook(service, 2))?.author !== 'Homer') await page.waitForTimeout(20);
+});
+
 test('A user finds what others have deleted, one line for all at once, and undoes it for one book or all', async (context) => {
   const { page, service } = (await openConsole(context)) ?? {};
   if (!page || !service) return;

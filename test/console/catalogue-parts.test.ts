@@ -261,6 +261,8 @@ test('Copied cells are read as spreadsheet programs write them, and books are co
     ['c\n"d"', ''],
   ]);
   assert.deepEqual(cellsOf('5" disks'), [['5" disks']]);
+  // Not as formulas, except for years.
+  assert.equal(textOf([{ id: 1, title: '=1+1', author: "'-", year: -44 }]), "'=1+1\t''-\t-44");
   assert.deepEqual(cellsOf('"quoted" title\n\nend'), [['"quoted" title'], [''], ['end']]);
   const record = fc.record({ title: fc.string(), author: fc.string(), year: fc.integer() });
   fc.assert(

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { computed, type Signal, signal } from '@preact/signals';
 import { BookList, type Change } from '../../console/src/state/book-list.ts';
 import { CellEdits } from '../../console/src/state/cell-edits.ts';
+import { Connection } from '../../console/src/state/connection.ts';
 import { EditSession } from '../../console/src/state/edit-session.ts';
 import { entityTag } from '../../console/src/state/entity-tag.ts';
 import { Follower } from '../../console/src/state/follower.ts';
@@ -13,6 +14,7 @@ import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
 import { type Book, type BookClient, createClient, RefusedError } from '../../src/client/index.ts';
+import { Relay } from '../../testkit/relay.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, findBook, manyBooks, store } from './books.ts';
 
@@ -25,10 +27,11 @@ after(() => {
 });
 
 /** The state of the console without a page, for a new service with the classics. */
-async function start(hasHistory: boolean) {
-  const service = await startService({ hasHistory });
+async function start(hasHistory: boolean, given?: { readonly service: Service; readonly url: string }) {
+  const service = given?.service ?? (await startService({ hasHistory }));
   await store(service, CLASSICS);
-  const client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
+  const url = given?.url ?? service.url;
+  const client = createClient({ url, username: USERNAME, password: PASSWORD });
   const isSignedIn = signal(true);
   sessions.push(isSignedIn);
   const view = signal(VIEW);
@@ -37,12 +40,24 @@ async function start(hasHistory: boolean) {
   const search = (q: string, sort: View['sort'] = 'id') => {
     view.value = { ...VIEW, q, sort };
   };
-  const list = new BookList({ client, onceClient: client }, address, isSignedIn);
+  const connection = new Connection(url);
+  const list = new BookList({ client, onceClient: client, connection }, address, isSignedIn);
   await list.reload();
   const selection = new Selection(list, address, isSignedIn);
   const history = new History();
   history.isKept.value = hasHistory;
-  const app = { service, client, list, address, search, selection, isSignedIn, history };
+  const app = {
+    service,
+    client,
+    onceClient: client,
+    connection,
+    list,
+    address,
+    search,
+    selection,
+    isSignedIn,
+    history,
+  };
   const operations = new Operations(app);
   return { ...app, operations, cells: new CellEdits({ client, list, operations }) };
 }
@@ -372,7 +387,11 @@ test('After a 503 the list asks again after Retry-After, one request at a time, 
   const console = await start(false);
   await using _ = console.service;
   const { held, requests, respond } = heldClient(console.client);
-  const list = new BookList({ client: held, onceClient: held }, console.address, console.isSignedIn);
+  const list = new BookList(
+    { ...console, client: held, onceClient: held },
+    console.address,
+    console.isSignedIn,
+  );
   // Before the list can know of the failure.
   const refusedAt = performance.now();
   await respond(NOT_PREPARED);
@@ -409,7 +428,11 @@ test('A new search that fails is not asked again when another one has followed',
   const console = await start(false);
   await using _ = console.service;
   const { held, requests, respond } = heldClient(console.client);
-  const list = new BookList({ client: held, onceClient: held }, console.address, console.isSignedIn);
+  const list = new BookList(
+    { ...console, client: held, onceClient: held },
+    console.address,
+    console.isSignedIn,
+  );
   await respond(NOT_PREPARED);
   await until(() => list.error.value === NOT_PREPARED);
   console.search('homer');
@@ -423,7 +446,11 @@ test('While a new search is loaded, no row of the last one is selected; all are 
   const console = await start(false);
   await using _ = console.service;
   const { held, respond } = heldClient(console.client);
-  const list = new BookList({ client: held, onceClient: held }, console.address, console.isSignedIn);
+  const list = new BookList(
+    { ...console, client: held, onceClient: held },
+    console.address,
+    console.isSignedIn,
+  );
   for (let request = 0; request < 2; request++) await respond();
   await until(() => list.counted.value === CLASSICS.length);
   const selection = new Selection(list, console.address, console.isSignedIn);
@@ -547,7 +574,7 @@ test('What is received of the changes of this session after later ones does not 
       }
     },
   };
-  const app = { ...console, client: delayed, isVisible: signal(true) };
+  const app = { ...console, client: delayed, onceClient: delayed, isVisible: signal(true) };
   const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
   await until(() => isFollowing && !list.isLoading.value);
   const receiveNext = async () => {
@@ -574,6 +601,32 @@ test('What is received of the changes of this session after later ones does not 
   follower.close();
 });
 
+test('Books that return by an undo are not offered as new ones of others, which are', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { client, list, operations, history, service, selection } = console;
+  const offered: number[] = [];
+  const stop = history.newBooks.subscribe((count) => offered.push(count));
+  const app = { ...console, isVisible: signal(true) };
+  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  await until(() => history.isKept.value === true && !list.isLoading.value);
+  // Rows at the end are not loaded.
+  await client.createMany(manyBooks(400));
+  await list.refresh();
+  selection.all();
+  await operations.runSelected('deleted', () => undefined);
+  await operations.undo();
+  assert.equal(list.total.value, CLASSICS.length + 400);
+  await until(() => history.received.value.size > 0);
+  // It counts at most every five seconds.
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  assert.deepEqual([...new Set(offered)], [0]);
+  await service.fetch('POST', '/book', JSON.stringify({ title: 'Other' }));
+  await until(() => history.newBooks.value === 1);
+  stop();
+  follower.close();
+});
+
 test('Waiting until it is known whether the history is kept leaves no effect behind', async () => {
   let watched = 0;
   const isKept = signal<boolean | undefined>(undefined, {
@@ -588,27 +641,139 @@ test('Waiting until it is known whether the history is kept leaves no effect beh
   assert.equal(watched, 0);
 });
 
-test('Changes of one type, soon after each other and of different books, are one group', () => {
-  const changes = [
-    ['deleted', 9, 60],
-    ['deleted', 8, 60],
-    ['updated', 8, 50],
-    ['updated', 9, 49],
-    ['updated', 8, 48],
-    ['updated', 7, 40],
-  ] as const;
-  const groups = groupChanges(
-    changes.map(([type, id, second]) => ({
-      cursor: `${type} ${id} ${second}`,
-      type,
-      at: new Date(second * 1_000).toISOString(),
-      book: { id, title: '', author: '', year: 0 },
-    })),
-  );
+const namesOf = (groups: ReturnType<typeof groupChanges>) =>
+  groups.map((group) => group.map(({ type, book }) => `${type} ${book.id}`));
+
+test('Changes of one type and of different books, at once or by one operation of this session, are one group', () => {
+  const changes = (
+    [
+      ['deleted', 9, 6_000],
+      ['deleted', 8, 6_000],
+      ['updated', 8, 5_000],
+      ['updated', 9, 4_999],
+      ['updated', 8, 4_998],
+      ['updated', 7, 4_000],
+      ['updated', 6, 3_000],
+    ] as const
+  ).map(([type, id, ms]) => ({
+    cursor: `${type} ${id} ${ms}`,
+    type,
+    at: new Date(ms).toISOString(),
+    book: { id, title: '', author: '', year: 0 },
+  }));
+  assert.deepEqual(namesOf(groupChanges(changes)), [
+    ['deleted 9', 'deleted 8'],
+    ['updated 8', 'updated 9'],
+    ['updated 8'],
+    ['updated 7'],
+    ['updated 6'],
+  ]);
+  const [first, second, third] = [{}, {}, {}];
+  const own = new Map<number, readonly object[]>([
+    [7, [third]],
+    [6, [third]],
+    [8, [first, second]],
+  ]);
   assert.deepEqual(
-    groups.map((group) => group.map(({ type, book }) => `${type} ${book.id}`)),
-    [['deleted 9', 'deleted 8'], ['updated 8', 'updated 9'], ['updated 8'], ['updated 7']],
+    namesOf(groupChanges(changes, ({ type, book }) => (type === 'updated' && own.get(book.id)) || [])),
+    [['deleted 9', 'deleted 8'], ['updated 8'], ['updated 9'], ['updated 8'], ['updated 7', 'updated 6']],
   );
+});
+
+test('A line of the history has what this session has done, or what another user has, also at the same moment', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { service, operations } = console;
+  const set = (rows: readonly number[], author: string) =>
+    operations.run(
+      'edited',
+      rows.map((row) => changed(bookAt(console, row), { author })),
+    );
+  await Promise.all([
+    set([0, 1, 2], 'N. N.'),
+    put(service, 10, { author: 'Another user' }),
+    put(service, 11, { author: 'Another user' }),
+    set([3, 4], 'N. N.'),
+  ]);
+  const past = new PastChanges(console);
+  await past.load();
+  const own = past.groups.value.filter((group) => past.isOwn(group) && group[0].type === 'updated');
+  assert.deepEqual(
+    own
+      .map((group) => group.map(({ book }) => book.id).toSorted((a, b) => a - b))
+      .toSorted(([a = 0], [b = 0]) => a - b),
+    [
+      [1, 2, 3],
+      [4, 5],
+    ],
+  );
+  const theirs = past.groups.value.filter((group) => !past.isOwn(group) && group[0].type === 'updated');
+  assert.deepEqual(
+    theirs.flat().map(({ book }) => book.author),
+    ['Another user', 'Another user'],
+  );
+  for (const group of own) await past.undo(group);
+  assert.deepEqual(await Promise.all([1, 4, 10].map(async (id) => (await findBook(service, id))?.author)), [
+    'Homer',
+    'Daniel Defoe',
+    'Another user',
+  ]);
+});
+
+test('What is typed while the service is away keeps its mark, and is stored once, in order, when it is back', async () => {
+  const service = await startService();
+  await using _ = service;
+  await using relay = await Relay.open(service.port);
+  const console = await start(false, { service, url: `http://localhost:${relay.port}` });
+  const { cells, operations, connection, list } = console;
+  relay.truncate = () => 0;
+  cells.edit(bookAt(console, 0), 'year', '1');
+  cells.save();
+  for (const title of ['Orlando', 'Flush', 'Flush']) {
+    cells.edit(undefined, 'title', title);
+    cells.save();
+  }
+  await until(() => connection.obstacle.value === 'connection');
+  assert.deepEqual([cells.isSaving(1, 'year'), cells.shown(bookAt(console, 0)).year], [true, 1]);
+  assert.deepEqual(
+    cells.added.map(({ title }) => title),
+    ['Orlando', 'Flush', 'Flush'],
+  );
+  // What is no longer wanted is not stored.
+  const discarded = new EditSession(console, 'new');
+  const saved = discarded.save({ title: 'Discarded', author: '', year: '' });
+  discarded.cancel();
+  relay.truncate = undefined;
+  connection.ask();
+  await until(() => operations.pending.value === 0);
+  await saved;
+  assert.deepEqual([cells.saving.value, cells.failed.value, connection.obstacle.value], [[], [], undefined]);
+  const titles = await Promise.all([44, 45, 46, 47].map(async (id) => (await findBook(service, id))?.title));
+  assert.deepEqual(titles, ['Orlando', 'Flush', 'Flush', undefined]);
+  assert.deepEqual([(await findBook(service, 1))?.year, list.total.value], [1, 46]);
+});
+
+test('A write that the service refuses for a time is repeated, unless it is stopped', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  let refusals = 1;
+  const client: BookClient = {
+    ...console.client,
+    updateMany(updates, options) {
+      if (refusals-- > 0) return Promise.reject(NOT_PREPARED);
+      return console.client.updateMany(updates, options);
+    },
+  };
+  const operations = new Operations({ ...console, client });
+  const done = operations.run('edited', [changed(bookAt(console, 0), { year: 1 })]);
+  await until(() => console.connection.obstacle.value === 'service');
+  assert.equal((await done).done.length, 1);
+  refusals = Number.POSITIVE_INFINITY;
+  const stopped = operations.run('edited', [changed(bookAt(console, 1), { year: 1 })]);
+  await until(() => console.connection.obstacle.value === 'service');
+  operations.stop();
+  const { done: changes, left, error } = await stopped;
+  assert.deepEqual([changes.length, left.length, error], [0, 1, undefined]);
 });
 
 test('The history undoes a change of many books where they are as it left them, and reads what it lacks', async () => {
@@ -617,8 +782,8 @@ test('The history undoes a change of many books where they are as it left them, 
   const { service } = console;
   const patch = (changes: object[]) => service.fetch('PATCH', '/books', JSON.stringify(changes));
   await patch([1, 2, 3].map((id) => ({ id, author: 'N. N.' })));
-  // Later than the changes of one command are apart.
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  // Later than the changes of one request are apart.
+  await new Promise((resolve) => setTimeout(resolve, 200));
   await put(service, 2, { author: 'Homeros' });
   await patch([4, 5].map((id) => ({ id, deleted: true })));
   const past = new PastChanges(console);

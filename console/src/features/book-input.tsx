@@ -17,7 +17,15 @@ interface BookInputProps {
   readonly draft: Signal<FormFields>;
   readonly attributes: Pick<
     InputHTMLAttributes<HTMLInputElement & HTMLTextAreaElement>,
-    'id' | 'class' | 'readOnly' | 'aria-label' | 'aria-invalid' | 'aria-describedby' | 'onKeyDown' | 'onBlur'
+    | 'id'
+    | 'class'
+    | 'readOnly'
+    | 'aria-label'
+    | 'aria-invalid'
+    | 'aria-describedby'
+    | 'onKeyDown'
+    | 'onPointerDown'
+    | 'onBlur'
   > & { readonly ref?: RefObject<(HTMLInputElement & HTMLTextAreaElement) | null> };
 }
 

@@ -12,4 +12,5 @@ export { PrintedBooks, printBooks } from './printed-books.tsx';
 export { Reports } from './reports.tsx';
 export { SelectionBar } from './selection-bar.tsx';
 export { CellEditor } from './table/cell-editor.tsx';
+export { copyCells, pasteCells } from './table/clipboard.ts';
 export { Divider } from './table/divider.tsx';

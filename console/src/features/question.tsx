@@ -6,13 +6,13 @@ import { Dialog, StepHeading } from '../ui/dialog.tsx';
 import { useApp } from './use-app.ts';
 
 /** A question, whose answer is no unless the user chooses the button. */
-export function Question({ text, yes, answer }: Extract<OpenDialog, { kind: 'question' }>) {
+export function Question({ text, yes, note, answer }: Extract<OpenDialog, { kind: 'question' }>) {
   const { dialogs } = useApp();
   const close = () => dialogs.close();
   useEffect(() => () => answer(false), []);
   return (
     <Dialog label={text} onDismiss={close}>
-      <StepHeading text={text} note={allTexts.value.canBeUndone} />
+      <StepHeading text={text} note={note} />
       <div class="buttons">
         <Button text={allTexts.value.cancel} onClick={close} />
         <Button

@@ -101,11 +101,12 @@ function FailureList() {
 }
 
 function RunningOperation({ step, done, total: max }: Progress) {
-  const { operations } = useApp();
+  const { operations, connection } = useApp();
   const t = allTexts.value;
+  const { value: obstacle } = connection.obstacle;
   return (
     <section class="selection" aria-label={t.selection}>
-      <strong>{t.steps[step]}</strong>
+      <strong>{obstacle ? t.unsaved[obstacle] : t.steps[step]}</strong>
       <progress value={done} max={max} aria-label={t.steps[step]} />
       <span>{formatMessage(t.progress, { done: formatNumber(done), total: formatNumber(max) })}</span>
       <Button text={t.stop} variant="ghost last" onClick={() => operations.stop()} />

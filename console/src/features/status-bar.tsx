@@ -1,4 +1,6 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, texts } from '../language/texts.ts';
 import { Button } from '../ui/button.tsx';
@@ -21,9 +23,37 @@ export function StatusBar({ children }: { readonly children: ComponentChildren }
   );
 }
 
+const SAVED_MS = 3_000;
+
+/** Whether changes are being saved, why they cannot be, and for a moment that they are. */
+function SaveState() {
+  const { operations, connection } = useApp();
+  const t = texts.value;
+  const isSaved = useSignal(false);
+  const { value: stored } = operations.stored;
+  useEffect(() => {
+    if (stored === 0) return undefined;
+    isSaved.value = true;
+    const timer = setTimeout(() => (isSaved.value = false), SAVED_MS);
+    return () => clearTimeout(timer);
+  }, [stored]);
+  const isPending = operations.pending.value > 0;
+  const { value: obstacle } = connection.obstacle;
+  return (
+    <>
+      <p class="unsaved" role="status">
+        {isPending && obstacle && t.unsaved[obstacle]}
+      </p>
+      <p class="quiet" aria-hidden="true">
+        {isPending ? !obstacle && t.saving : isSaved.value && t.saved}
+      </p>
+    </>
+  );
+}
+
 /** The rows in view, the number of matches, of all books, and of those that are new and not in the list. */
 function BookCount() {
-  const { list, found, history, address, operations, session } = useApp();
+  const { list, found, history, address, session } = useApp();
   const t = texts.value;
   const { value: count } = list.total;
   const { value: total } = found.all;
@@ -42,10 +72,8 @@ function BookCount() {
           {count !== undefined && count > 0 && list.error.value === undefined && (
             <span>{formatMessage(t.rowsInView, { first: first + 1, last: last + 1, count })}</span>
           )}
-          {!session.isReadOnly.value && (
-            <span class="quiet">{operations.pending.value > 0 ? t.saving : t.saved}</span>
-          )}
         </p>
+        {!session.isReadOnly.value && <SaveState />}
       </div>
       {newBooks > 0 && (
         <Button

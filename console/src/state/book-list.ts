@@ -8,6 +8,7 @@ import {
   type BookQuery,
   RefusedError,
 } from '../../../src/client/index.ts';
+import type { Connection } from './connection.ts';
 import { isSame } from './fields.ts';
 import { LoadedPages, type MissingRows } from './loaded-pages.ts';
 import { columnOf } from './sort.ts';
@@ -37,6 +38,13 @@ const RETRY_SECONDS = 5;
 /** A longer `Retry-After` may be an accident. */
 const RETRY_SECONDS_MAX = 3_600;
 
+interface ListedFrom {
+  readonly client: BookClient;
+  /** {@link client} without retries. */
+  readonly onceClient: BookClient;
+  readonly connection: Connection;
+}
+
 /** The books that match the view, of which some are loaded. */
 export class BookList {
   /** Incremented when the loaded books change, as they are not a signal. */
@@ -47,6 +55,8 @@ export class BookList {
   readonly counted = signal<number | undefined>(undefined);
   /** Whether the first page of the current query is being loaded. */
   readonly isLoading = signal(true);
+  /** Whether the matches are being counted. */
+  readonly isCounting = signal(false);
   /** Why books could not be loaded; they are requested again by themselves, after `Retry-After` or 5 seconds. */
   readonly error = signal<unknown>(undefined);
   /** Whether there is no book to show; unchanged while the next query is loaded, so that buttons do not move. */
@@ -84,6 +94,7 @@ export class BookList {
   readonly #client: BookClient;
   /** For the pages and the count of the list, which it asks for again by itself. */
   readonly #onceClient: BookClient;
+  readonly #connection: Connection;
   readonly #address: ShownView;
   /** The ids of deleted books, which pages may have that are being loaded. */
   readonly #deleted = new Set<number>();
@@ -92,19 +103,28 @@ export class BookList {
   #controller = new AbortController();
   /** The query of the loaded books. */
   #loadedQuery: string | undefined;
+  #firstRow: number;
   #requestedRows = { start: 0, end: 0 };
   #reloaded = Promise.resolve();
+  /** The books that were appended since the list was requested, whose page may lack them. */
+  #appended: Book[] = [];
   /** Whether a request for books waits for its response. */
   #isFetching = false;
 
-  /** @param isSignedIn whether there is a session, without which no book is shown */
+  /**
+   * @param isSignedIn whether there is a session, without which no book is shown
+   * @param firstRow the row with which the first query begins
+   */
   constructor(
-    { client, onceClient }: { readonly client: BookClient; readonly onceClient: BookClient },
+    { client, onceClient, connection }: ListedFrom,
     address: ShownView,
     isSignedIn: ReadonlySignal<boolean>,
+    firstRow = 0,
   ) {
+    this.#firstRow = firstRow;
     this.#client = client;
     this.#onceClient = onceClient;
+    this.#connection = connection;
     this.#address = address;
     effect(() => {
       if (this.error.value !== undefined) this.isEmpty.value = false;
@@ -146,17 +166,23 @@ export class BookList {
     const { signal: abort } = this.#controller;
     this.isLoading.value = true;
     this.#isFetching = true;
+    this.#appended = [];
     const { value: key } = this.#address.query;
     const query = JSON.parse(key) as BookQuery;
     const isReload = key === this.#loadedQuery;
     try {
-      const start = isReload ? this.#requestedRows.start : 0;
-      const offset = start === 0 ? undefined : start;
-      const page = await this.firstPage(
-        { ...query, limit: FIRST_PAGE_BOOKS, offset },
-        abort,
-        this.#onceClient,
-      );
+      const firstRow = isReload ? 0 : this.#firstRow;
+      const read = (from: number) => {
+        const offset = from === 0 ? undefined : from;
+        return this.firstPage({ ...query, limit: FIRST_PAGE_BOOKS, offset }, abort, this.#onceClient);
+      };
+      let start = isReload ? this.#requestedRows.start : firstRow;
+      let page = await read(start);
+      if (firstRow > 0 && page.books.length === 0) {
+        start = 0;
+        page = await read(start);
+      }
+      this.#firstRow = 0;
       this.#isFetching = false;
       batch(() => {
         this.#clear();
@@ -164,8 +190,10 @@ export class BookList {
         if (!isReload) this.counted.value = undefined;
         this.#loadedQuery = key;
         this.#add({ start, after: undefined }, page);
+        for (const book of this.#appended) this.#append(book);
         this.isLoading.value = false;
         this.error.value = undefined;
+        if (firstRow > 0 && start > 0) this.target.value = { row: start, isFocused: false, isFirst: true };
       });
     } catch (error) {
       if (abort.aborted) return;
@@ -182,8 +210,10 @@ export class BookList {
 
   /** Counts the matches, if need be in several attempts: the books are shown meanwhile. */
   async #countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
+    this.isCounting.value = true;
     try {
       this.counted.value = await this.count(query, abort, this.#onceClient);
+      this.isCounting.value = false;
     } catch (error) {
       this.#askAgain(error, abort, () => void this.#countMatches(query, abort));
     }
@@ -192,10 +222,19 @@ export class BookList {
   /** Calls a function when the service may respond again, unless the books are loaded anew before. */
   #askAgain(error: unknown, abort: AbortSignal, ask: () => void): void {
     if (abort.aborted) return;
+    if (this.#connection.note(error)) {
+      void this.#askWhenBack(abort, ask);
+      return;
+    }
     const { retryAfterSeconds = RETRY_SECONDS } = error instanceof RefusedError ? error : {};
     const seconds = Math.min(Math.max(1, retryAfterSeconds), RETRY_SECONDS_MAX);
     const timer = setTimeout(ask, seconds * 1_000);
     abort.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  }
+
+  async #askWhenBack(abort: AbortSignal, ask: () => void): Promise<void> {
+    await this.#connection.back(abort);
+    if (!abort.aborted) ask();
   }
 
   /** Loads the books again after an error, at once; while a request waits for its response, that one is enough. */
@@ -300,6 +339,27 @@ export class BookList {
     for (const id of books.keys()) this.#deleted.delete(id);
     const rows = this.loaded.change(books);
     return new Set(rows.keys());
+  }
+
+  /** Adds a stored book where no other moves: at the end of the list. @returns whether it is there */
+  append(book: Book): boolean {
+    this.#appended.push(book);
+    return this.#append(book);
+  }
+
+  #append(book: Book): boolean {
+    const { loaded, counted } = this;
+    if (loaded.rowOf(book.id) !== undefined) return true;
+    const isById = !this.#address.isSearch.value && this.#address.view.value.sort === 'id';
+    const isLast = (loaded.pages.at(-1)?.books.at(-1)?.id ?? 0) < book.id;
+    if (!isById || !loaded.isAtEnd || !isLast) return false;
+    batch(() => {
+      loaded.append(book);
+      if (counted.value !== undefined) counted.value++;
+      this.revision.value++;
+      this.countRevision.value++;
+    });
+    return true;
   }
 
   /** Whether changes that the service reports may be older than those that this session has made of the same books. */

@@ -2,6 +2,7 @@ import { batch } from '@preact/signals';
 import { type Book, type BookClient, type BookFields, RefusedError } from '../../../src/client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
 import { bookOf, type Change } from './book-list.ts';
+import { type Connection, isTemporary } from './connection.ts';
 import { entityTag } from './entity-tag.ts';
 import { differingFields, isNameless, isSame } from './fields.ts';
 import type { History } from './history.ts';
@@ -27,26 +28,36 @@ interface Update extends Change {
   readonly ifMatch: string;
 }
 
-/** Writes books, many of them in one request. */
+/** Writes books, many of them in one request, which is repeated as long as the service cannot be reached. */
 export class BookWriter {
   readonly #client: BookClient;
   readonly #history: Pick<History, 'known'>;
+  readonly #connection: Connection;
   /** The new books of the last request: after an error they are sent again with the same key, and are stored once. */
   #created = { content: '', key: '' };
 
-  constructor(client: BookClient, history: Pick<History, 'known'>) {
+  constructor(client: BookClient, history: Pick<History, 'known'>, connection: Connection) {
     this.#client = client;
     this.#history = history;
+    this.#connection = connection;
   }
 
   /**
    * Makes changes. Fields that another user has changed since are left as they are, and reported as a failure.
    *
    * @param report is called for each change that was made or that failed, request by request
-   * @param stop ends the work after the requests in flight
+   * @param stop ends the work after the requests in flight, or while it waits for the service
    * @throws errors that are not about a single book
    */
   async write(changes: readonly Change[], report: Report, stop?: AbortSignal): Promise<void> {
+    try {
+      await this.#write(changes, report, stop);
+    } finally {
+      this.#connection.obstacle.value = undefined;
+    }
+  }
+
+  async #write(changes: readonly Change[], report: Report, stop?: AbortSignal): Promise<void> {
     const [deleted, created, updates]: [Change[], Change[], Update[]] = [[], [], []];
     for (const change of changes) {
       const { before, after } = change;
@@ -57,7 +68,7 @@ export class BookWriter {
     }
     const canRestore = deleted.length > 0 && (await this.#history.known());
     created.push(...(canRestore ? await this.#restore(deleted, report, stop) : deleted));
-    await inRequests(
+    await this.#inRequests(
       created,
       stop,
       (part) => this.#create(part, report),
@@ -66,7 +77,7 @@ export class BookWriter {
         return [];
       },
     );
-    await inRequests(
+    await this.#inRequests(
       updates,
       stop,
       (part) => this.#update(part, report),
@@ -84,7 +95,7 @@ export class BookWriter {
     const unknown: Change[] = [];
     /** The books that are not as wanted: a restored book is as it was deleted, which may be later. */
     const different: Update[] = [];
-    await inRequests(
+    await this.#inRequests(
       changes,
       stop,
       async (part) => {
@@ -108,7 +119,7 @@ export class BookWriter {
         return [];
       },
     );
-    await inRequests(
+    await this.#inRequests(
       different,
       undefined,
       (part) =>
@@ -150,6 +161,45 @@ export class BookWriter {
     });
   }
 
+  /**
+   * Sends items in as few requests as the service takes, each all or none.
+   *
+   * @param resolve is called when a request was refused because of an item, instead of which its result is sent
+   */
+  async #inRequests<Item extends Change>(
+    items: readonly Item[],
+    stop: AbortSignal | undefined,
+    send: (part: readonly Item[]) => Promise<void>,
+    resolve: (item: Item, refusal: RefusedError) => Promise<readonly Item[]>,
+  ): Promise<void> {
+    const queue = [...items];
+    let size = REQUEST_BOOKS_MAX;
+    while (queue.length > 0) {
+      if (stop?.aborted) return;
+      const part = firstOf(queue, size);
+      try {
+        const refusal = await refusalOf(send(part));
+        this.#connection.obstacle.value = undefined;
+        if (!refusal) {
+          queue.splice(0, part.length);
+          size = Math.min(2 * size, REQUEST_BOOKS_MAX);
+          continue;
+        }
+        // The stored texts are too long together, or a proxy allows less.
+        const isTooLong = refusal.status === 413;
+        const index = refusal.invalidIndex ?? (isTooLong && part.length === 1 ? 0 : -1);
+        const item = part[index];
+        if (item) queue.splice(index, 1, ...(await resolve(item, refusal)));
+        else if (!isTooLong) throw refusal;
+        // With fewer books, it is rarer that one of them is at fault.
+        size = Math.ceil(part.length / 2);
+      } catch (error) {
+        // What may have happened without a response has no further effect when it is sent again.
+        if (!(await this.#connection.wait(error, stop))) throw error;
+      }
+    }
+  }
+
   /** Finds out why an update was refused. @returns the update of the current version, or what became of the change */
   async #resolve(update: Update, refusal: RefusedError): Promise<Update | Change | Failure> {
     const { change, before, after, ifMatch } = update;
@@ -173,37 +223,14 @@ export class BookWriter {
   }
 }
 
-/**
- * Sends items in as few requests as the service takes, each all or none.
- *
- * @param resolve is called when a request was refused because of an item, instead of which its result is sent
- */
-async function inRequests<Item extends Change>(
-  items: readonly Item[],
-  stop: AbortSignal | undefined,
-  send: (part: readonly Item[]) => Promise<void>,
-  resolve: (item: Item, refusal: RefusedError) => Promise<readonly Item[]>,
-): Promise<void> {
-  const queue = [...items];
-  let size = REQUEST_BOOKS_MAX;
-  while (queue.length > 0) {
-    if (stop?.aborted) return;
-    const part = firstOf(queue, size);
-    try {
-      await send(part);
-      queue.splice(0, part.length);
-      size = Math.min(2 * size, REQUEST_BOOKS_MAX);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      // The stored texts are too long together, or a proxy allows less.
-      const isTooLong = error.status === 413;
-      const index = error.invalidIndex ?? (isTooLong && part.length === 1 ? 0 : -1);
-      const item = part[index];
-      if (item) queue.splice(index, 1, ...(await resolve(item, error)));
-      else if (!isTooLong) throw error;
-      // With fewer books, it is rarer that one of them is at fault.
-      size = Math.ceil(part.length / 2);
-    }
+/** Why the service has refused a request; undefined if it has not. @throws any other error */
+async function refusalOf(sent: Promise<void>): Promise<RefusedError | undefined> {
+  try {
+    await sent;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RefusedError) || isTemporary(error)) throw error;
+    return error;
   }
 }
 

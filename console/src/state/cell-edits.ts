@@ -8,6 +8,8 @@ import { yearOf } from './fields.ts';
 export interface CellEdit {
   readonly field: Field;
   readonly session: EditSession;
+  /** Whether the text is typed over the former one: then an arrow key ends it. */
+  readonly isTypedOver: boolean;
 }
 
 /** The edits of single cells. */
@@ -29,15 +31,22 @@ export class CellEdits {
    * @param book undefined for a new one, whose cells are saved together
    * @param text typed instead of the present one
    */
-  edit(book: Book | undefined, field: Field, text?: string): void {
+  edit(book: Book | undefined, field: Field, text?: string, isTypedOver = text !== undefined): void {
+    const id = book?.id ?? 'new';
     const { value: left } = this.open;
-    const isContinued = !book && left?.session.id === 'new';
+    const isContinued = left?.session.id === id && (id === 'new' || left.field === field);
     if (left && !isContinued && !this.save()) this.#fail(left.session);
-    const session = isContinued
-      ? left.session
-      : new EditSession(this.#app, book?.id ?? 'new', book && this.shown(book));
-    if (text !== undefined) session.draft.value = { ...session.draft.value, [field]: text };
-    this.open.value = { field, session };
+    const session = isContinued ? left.session : new EditSession(this.#app, id, book && this.shown(book));
+    // The cell may be open, and its editor not be there yet: what is typed continues.
+    const before = text && isContinued && left.field === field ? session.draft.value[field] : '';
+    if (text !== undefined) session.draft.value = { ...session.draft.value, [field]: before + text };
+    this.open.value = { field, session, isTypedOver };
+  }
+
+  /** Continues as if the open cell had been opened to change its text: arrow keys move in it. */
+  stay(): void {
+    const { value: edit } = this.open;
+    if (edit?.isTypedOver) this.open.value = { ...edit, isTypedOver: false };
   }
 
   /** The edit of this cell, if it is open. */
@@ -53,9 +62,14 @@ export class CellEdits {
   /** The new book whose cells are being edited; undefined if there is none. */
   get newBook(): Book | undefined {
     const { value: edit } = this.open;
-    if (edit?.session.id !== 'new') return undefined;
-    const { value: draft } = edit.session.draft;
-    return { ...draft, id: 0, year: yearOf(draft) ?? 0 };
+    return edit?.session.id === 'new' ? bookOf(edit.session) : undefined;
+  }
+
+  /** The new books that are being saved, in the order in which they were typed. */
+  get added(): readonly Book[] {
+    return this.saving.value
+      .filter(({ session }) => session.id === 'new')
+      .map(({ session }) => bookOf(session));
   }
 
   /** A book with the texts that are being saved. */
@@ -86,6 +100,13 @@ export class CellEdits {
     this.open.value = undefined;
   }
 
+  /** Discards all edits, also those that are being saved. */
+  clear(): void {
+    for (const { session } of this.saving.value) session.cancel();
+    this.open.value = undefined;
+    this.failed.value = [];
+  }
+
   /** Takes a failed edit, to continue or discard it. */
   take(id: EditSession['id']): EditSession | undefined {
     const found = this.failed.value.find((session) => session.id === id);
@@ -98,12 +119,17 @@ export class CellEdits {
     this.saving.value = [...this.saving.value, edit];
     await session.save();
     this.saving.value = this.saving.value.filter((other) => other !== edit);
-    if (session.state.value.kind !== 'saved') this.#fail(session);
+    if (session.state.value.kind !== 'saved' && !session.isCancelled) this.#fail(session);
   }
 
   #fail(session: EditSession): void {
     this.failed.value = [...this.failed.value.filter(({ id }) => id !== session.id), session];
   }
+}
+
+/** A new book, as it is typed. */
+function bookOf({ draft: { value: draft } }: EditSession): Book {
+  return { ...draft, id: 0, year: yearOf(draft) ?? 0 };
 }
 
 /** The field of the next or the previous cell of the books, and in how many rows from this one. */

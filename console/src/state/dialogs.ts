@@ -13,6 +13,8 @@ export type OpenDialog =
       readonly kind: 'question';
       readonly text: string;
       readonly yes: string;
+      /** What else to know. */
+      readonly note: string | undefined;
       readonly answer: (isYes: boolean) => void;
     };
 
@@ -46,9 +48,9 @@ export class Dialogs {
     else this.#other.value = dialog;
   }
 
-  /** Asks a question. @param yes the button of the answer yes */
-  ask(text: string, yes: string): Promise<boolean> {
-    return new Promise((answer) => this.show({ kind: 'question', text, yes, answer }));
+  /** Asks a question. @param yes the button of the answer yes @param note what else to know */
+  ask(text: string, yes: string, note?: string): Promise<boolean> {
+    return new Promise((answer) => this.show({ kind: 'question', text, yes, note, answer }));
   }
 
   /** Closes the dialog without a question. */

@@ -39,6 +39,7 @@ export class EditSession {
   readonly otherChange = signal<'otherFields' | 'sameField' | undefined>(undefined);
   base: Book | undefined;
   readonly #app: BookWriting;
+  readonly #cancelled = new AbortController();
 
   /** @param listed the version that is shown, which can be edited at once */
   constructor(app: BookWriting, id: number | 'new', listed?: Book) {
@@ -61,6 +62,15 @@ export class EditSession {
     if (yearOf(draft) === undefined) return 'year';
     if (Object.values(changesOf(draft, this.base ?? NO_BOOK)).some(isTooLong)) return 'long';
     return isNameless(draft) && !(this.base && isNameless(this.base)) ? 'nameless' : undefined;
+  }
+
+  get isCancelled(): boolean {
+    return this.#cancelled.signal.aborted;
+  }
+
+  /** Ends a {@link save} that waits; what is being stored may be stored. */
+  cancel(): void {
+    this.#cancelled.abort();
   }
 
   async load(): Promise<void> {
@@ -114,7 +124,7 @@ export class EditSession {
     const former = base ?? NO_BOOK;
     const after = { ...former, ...changesOf(draft.value, former) };
     if (base && isSame<BookFields>(base, after)) return { kind: 'saved', book: base };
-    const result = await this.#app.operations.save({ before: base, after });
+    const result = await this.#app.operations.save({ before: base, after }, this.#cancelled.signal);
     return 'reason' in result
       ? this.#resolve(result, former)
       : { kind: 'saved', book: result.after ?? after };

@@ -1,4 +1,5 @@
 import type { Book, BookFields } from '../../../src/client/index.ts';
+import { escapeFormula } from '../../../src/formats/formula.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 
 /** The texts of the form of a book. */
@@ -89,12 +90,12 @@ function normalizeLines(text: string): string {
 
 /** Books as spreadsheet programs copy cells: a tab between two, and quotes around those with tabs or line breaks. */
 export function textOf(books: readonly Book[]): string {
-  return books.map((book) => FIELDS.map((field) => quote(textOfField(book, field))).join('\t')).join('\n');
+  return books.map((book) => FIELDS.map((field) => quote(copiedText(book, field))).join('\t')).join('\n');
 }
 
-/** A field as it is edited; the year 0 stands for an unknown one. */
-export function textOfField(book: Book, field: Field): string {
-  return field === 'year' && book.year === 0 ? '' : String(book[field]);
+/** A field as it is copied: not as a formula, which a spreadsheet program would run. The year 0 stands for an unknown one. */
+export function copiedText(book: Book, field: Field): string {
+  return field === 'year' ? textOfYear(book.year) : escapeFormula(book[field]);
 }
 
 function quote(text: string): string {

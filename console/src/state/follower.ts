@@ -6,7 +6,9 @@ import {
   RefusedError,
 } from '../../../src/client/index.ts';
 import type { BookList } from './book-list.ts';
+import { type Connection, sleep } from './connection.ts';
 import type { History } from './history.ts';
+import type { Operations } from './operations.ts';
 import type { Selection } from './selection.ts';
 import { queryOf, type ShownView } from './view.ts';
 
@@ -21,6 +23,9 @@ const COUNT_MS = 5_000;
 
 interface FollowedBooks {
   readonly client: BookClient;
+  readonly onceClient: BookClient;
+  readonly connection: Connection;
+  readonly operations: Operations;
   readonly list: BookList;
   readonly address: ShownView;
   readonly selection: Selection;
@@ -47,7 +52,9 @@ export class Follower {
     const { signal: closed } = this.#closed;
     const { history, list } = app;
     void this.#ask(features);
-    const isFollowing = computed(() => app.isVisible.value && history.isKept.value);
+    const isFollowing = computed(
+      () => app.isVisible.value && history.isKept.value && !app.connection.isLost.value,
+    );
     const effects = [
       effect(() => {
         if (list.isLoading.value) history.newBooks.value = 0;
@@ -76,6 +83,7 @@ export class Follower {
         return;
       } catch {
         await sleep(PAUSE_MS, this.#closed.signal);
+        await this.#app.connection.back(this.#closed.signal);
       }
     }
   }
@@ -88,6 +96,7 @@ export class Follower {
         pauseMs = this.#readAt + PAUSE_MS - performance.now();
       } catch (error) {
         const status = error instanceof RefusedError ? error.status : undefined;
+        if (this.#app.connection.note(error)) return;
         // The history was turned off.
         if (status === 404) return;
         // Changes are missing, or the service has another store.
@@ -105,7 +114,11 @@ export class Follower {
       // Shows what has changed between the books that were loaded and the cursor.
       void this.#app.list.reload();
     }
-    for await (const change of this.#app.client.changes({ after: this.#cursor, signal: abort })) {
+    for await (const change of this.#app.onceClient.changes({
+      after: this.#cursor,
+      resumes: false,
+      signal: abort,
+    })) {
       this.#cursor = change.cursor;
       if (this.#collected.push(change) === 1) setTimeout(() => this.#showCollected(), COLLECT_MS);
       if (this.#collected.length > CHANGES_MAX) break;
@@ -130,38 +143,37 @@ export class Follower {
         const isWhole = this.#app.address.isSearch.value || list.loaded.isWhole;
         list.remove(new Set(deleted.map(({ id }) => id)), (id) => !isWhole && !added.has(id));
         const listed = list.replace(new Map(stored.map((book) => [book.id, book])));
-        for (const book of stored)
-          if (!listed.has(book.id) && added.has(book.id)) this.#append(book.id, book);
+        for (const book of stored) if (!listed.has(book.id) && added.has(book.id)) list.append(book);
         list.revision.value++;
       }
       this.#app.selection.set(deleted, false);
       this.#app.history.received.value = last;
     });
+    this.#planCount();
+  }
+
+  #planCount(): void {
     if (this.#isCountPlanned) return;
     this.#isCountPlanned = true;
     setTimeout(() => void this.#count(), Math.max(0, this.#countedAt + COUNT_MS - performance.now()));
-  }
-
-  /** Adds a book where no other moves: at the end of the list. */
-  #append(id: number, book: BookChange['book']): void {
-    const { loaded, counted } = this.#app.list;
-    const isLast = (loaded.pages.at(-1)?.books.at(-1)?.id ?? 0) < id;
-    const isById = !this.#app.address.isSearch.value && this.#app.address.view.value.sort === 'id';
-    if (!isById || !loaded.isAtEnd || !isLast) return;
-    loaded.append(book);
-    if (counted.value !== undefined) counted.value++;
   }
 
   /** Finds out how many books are not in the list. */
   async #count(): Promise<void> {
     this.#isCountPlanned = false;
     this.#countedAt = performance.now();
-    const { view } = this.#app.address;
-    const { counted, isLoading, loaded, revision, countRevision } = this.#app.list;
+    if (this.#closed.signal.aborted) return;
+    const { address, list, operations } = this.#app;
+    const { view } = address;
+    const { counted, isLoading, isCounting, loaded, revision, countRevision } = list;
     const { value: before } = view;
+    // What this session changes is counted with the list.
+    const isChanging = () => operations.pending.value > 0 || isLoading.value || isCounting.value;
     try {
-      const total = await this.#app.list.count(queryOf(before));
-      if (view.value === before && !isLoading.value && total !== undefined && counted.value !== undefined) {
+      const wasChanging = isChanging();
+      const total = await list.count(queryOf(before));
+      if (wasChanging || isChanging()) this.#planCount();
+      else if (view.value === before && total !== undefined && counted.value !== undefined) {
         this.#app.history.newBooks.value = Math.max(0, total - counted.value);
         // Books that were not loaded were deleted, or no longer match.
         if (total < counted.value && !loaded.isWhole) counted.value = total;
@@ -174,14 +186,4 @@ export class Follower {
       countRevision.value++;
     });
   }
-}
-
-function sleep(ms: number, abort: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  abort.addEventListener('abort', () => {
-    clearTimeout(timer);
-    resolve();
-  });
-  return promise;
 }

@@ -1,7 +1,8 @@
 import { batch, effect, type ReadonlySignal, signal } from '@preact/signals';
-import type { Book, BookClient } from '../../../src/client/index.ts';
+import type { Book, BookChange, BookClient } from '../../../src/client/index.ts';
 import { type BookList, bookOf, type Change } from './book-list.ts';
 import type { BookWriter } from './book-writer.ts';
+import type { Connection } from './connection.ts';
 import type { History } from './history.ts';
 import type { Failure, Selection } from './selection.ts';
 
@@ -32,6 +33,7 @@ interface ChangedBooks {
   readonly selection: Selection;
   readonly isSignedIn: ReadonlySignal<boolean>;
   readonly history: History;
+  readonly connection: Connection;
 }
 
 /** What an operation, its undo or its repetition has done. */
@@ -55,8 +57,12 @@ export class Operations {
   readonly done = signal<readonly Operation[]>([]);
   readonly undone = signal<readonly Operation[]>([]);
   readonly progress = signal<Progress | undefined>(undefined);
+  /** The operations that have made changes, by {@link keyOf} what the log of changes has of them; the last one is last. */
+  readonly #made = new Map<string, object[]>();
   /** The number of operations that run or wait. */
   readonly pending = signal(0);
+  /** Incremented when something was stored. */
+  readonly stored = signal(0);
   /** What the last operation has done, to tell the user. */
   readonly report = signal<Report | undefined>(undefined);
   readonly #app: ChangedBooks;
@@ -70,13 +76,14 @@ export class Operations {
     this.#loadWriter = async () => {
       // It is loaded with the code of the commands.
       const { BookWriter: Writer } = await import('./book-writer.ts');
-      writer ??= new Writer(app.client, app.history);
+      writer ??= new Writer(app.client, app.history, app.connection);
       return writer;
     };
     effect(() => {
       if (app.isSignedIn.value) return;
       this.stop();
       this.done.value = this.undone.value = [];
+      this.#made.clear();
       this.report.value = undefined;
     });
   }
@@ -122,16 +129,26 @@ export class Operations {
     });
   }
 
-  /** Makes the change of an edit. @returns what has become of it @throws errors that are not about the book */
-  save(change: Change): Promise<Change | Failure> {
+  /**
+   * Makes the change of an edit.
+   *
+   * @param cancel ends its wait for the service
+   * @returns what has become of it
+   * @throws errors that are not about the book, and the reason of `cancel`
+   */
+  save(change: Change, cancel?: AbortSignal): Promise<Change | Failure> {
     return this.#inTurn(async () => {
+      cancel?.throwIfAborted();
       const writer = await this.#loadWriter();
       const results: (Change | Failure)[] = [];
-      await writer.write([change], (_, each) => results.push(each));
-      const [result = change] = results;
+      await writer.write([change], (_, each) => results.push(each), cancel);
+      const [result] = results;
+      if (!result) throw cancel?.reason;
       if ('reason' in result) return result;
-      if (change.before) this.#app.list.apply([result]);
-      else void this.#app.list.refresh();
+      const { list } = this.#app;
+      if (change.before) list.apply([result]);
+      else if (!result.after || !list.append(result.after)) void list.refresh();
+      this.#remember([result], result);
       const kind = change.before ? 'edited' : 'added';
       this.#add(kind, { done: [result], failures: [], left: [], error: undefined, isRenumbered: false });
       return result;
@@ -143,6 +160,19 @@ export class Operations {
     const extended = { kind: 'imported', changes, isUndone: false } as const;
     this.#keep(extended, operation);
     return extended;
+  }
+
+  /** The operations of this session that have made this change, the first one first; none if another user has. */
+  makersOf({ type, book }: Pick<BookChange, 'type' | 'book'>): readonly object[] {
+    return this.#made.get(keyOf(type === 'deleted', book)) ?? [];
+  }
+
+  /** Remembers what this session has changed. */
+  #remember(changes: readonly Change[], maker: object): void {
+    for (const change of changes) {
+      const key = keyOf(!change.after, change.after ?? bookOf(change));
+      this.#made.set(key, [...(this.#made.get(key) ?? []), maker]);
+    }
   }
 
   /** Undoes the last operation that is not undone. */
@@ -167,7 +197,10 @@ export class Operations {
   /** Adds what was done as an operation. */
   #add(kind: OperationKind, result: Omit<Report, 'operation'>): Report {
     const operation = { kind, changes: result.done, isUndone: false };
-    if (result.done.length > 0) this.#keep(operation);
+    if (result.done.length > 0) {
+      this.#keep(operation);
+      this.stored.value++;
+    }
     const report = { operation, ...result };
     this.report.value = report;
     return report;
@@ -193,6 +226,7 @@ export class Operations {
     if (done.length > 0) {
       from.value = from.value.toSpliced(index, 1, ...rest);
       to.value = [...to.value, reversed];
+      this.stored.value++;
     }
     this.report.value = { operation: reversed, ...result };
   }
@@ -207,6 +241,7 @@ export class Operations {
     const error = await this.#attempt(step, changes.length, async () => {
       const report = (change: Change, result: Change | Failure) => {
         results.set(change, result);
+        if (!('reason' in result)) this.#remember([result], results);
         this.#showDone(results.size);
       };
       const writer = await this.#loadWriter();
@@ -290,6 +325,11 @@ export class Operations {
       this.progress.value = undefined;
     }
   }
+}
+
+/** What the log of changes has of a change of this session. */
+function keyOf(isDeleted: boolean, { id, title, author, year }: Book): string {
+  return JSON.stringify([isDeleted, id, title, author, year]);
 }
 
 /** The changes that undo these, the last one first. */

@@ -21,24 +21,43 @@ const READ_ON_BOOKS_MIN = 100;
 const READ_ON_CHANGES = 150;
 /** What is read on at once. */
 const READ_ON_STEP = 20_000;
-/** The longest time between two changes of one command. */
-const PAUSE_MS = 2_000;
+/**
+ * The longest time between two changes of one request. The log does not say which changes are of one request, nor who has made them: two
+ * users at the same moment may be in one line, which therefore names their books.
+ */
+const PAUSE_MS = 100;
 /** The states of books that are read at once. */
 const CONCURRENCY = 5;
 
-/** Changes of one type, of different books and soon after each other, as a command for many books makes them; the last is first. */
+/** Changes of one type and of different books, as a request for many books makes them; the last is first. */
 export type ChangeGroup = readonly [BookChange, ...BookChange[]];
 
-/** Groups changes, of which the last is first. */
-export function groupChanges(changes: readonly BookChange[]): ChangeGroup[] {
+/**
+ * Groups changes, of which the last is first: those of an operation of this session, and others that follow each other at once.
+ *
+ * @param makersOf the operations that have made such a change, the first one first
+ */
+export function groupChanges(
+  changes: readonly BookChange[],
+  makersOf: (change: BookChange) => readonly object[] = () => [],
+): ChangeGroup[] {
   const groups: [BookChange, ...BookChange[]][] = [];
   let ids = new Set<number>();
+  let maker: object | undefined;
+  /** How many changes by an operation are before this one, for each list of makers. */
+  const known = new Map<readonly object[], number>();
   for (const change of changes) {
     const group = groups.at(-1);
     const later = group?.at(-1);
+    const makers = makersOf(change);
+    const count = known.get(makers) ?? 0;
+    known.set(makers, count + 1);
+    const before = maker;
+    maker = makers.at(-1 - count);
     const isNext =
       later?.type === change.type &&
-      Date.parse(later.at) - Date.parse(change.at) <= PAUSE_MS &&
+      maker === before &&
+      (maker !== undefined || Date.parse(later.at) - Date.parse(change.at) <= PAUSE_MS) &&
       !ids.has(change.book.id) &&
       ids.size < OPERATION_BOOKS_MAX;
     if (group && isNext) group.push(change);
@@ -55,7 +74,9 @@ export class PastChanges {
   readonly changes = signal<readonly BookChange[]>([]);
   readonly groups = computed(() => {
     const { value: changes } = this.changes;
-    return this.#id === undefined ? groupChanges(changes) : changes.map((change): ChangeGroup => [change]);
+    return this.#id === undefined
+      ? groupChanges(changes, (change) => this.#operations.makersOf(change))
+      : changes.map((change): ChangeGroup => [change]);
   });
   /** The changes of each book, the last one first. */
   readonly #ofBooks = computed(() => Map.groupBy(this.changes.value, ({ book }) => book.id));
@@ -111,6 +132,11 @@ export class PastChanges {
   /** Whether a group may have further changes, which are not read yet. */
   isOpen(group: ChangeGroup): boolean {
     return this.state.value !== 'complete' && group === this.groups.value.at(-1);
+  }
+
+  /** Whether a group is known to be of one user, as it is of this session. */
+  isOwn([change]: ChangeGroup): boolean {
+    return this.#operations.makersOf(change).length > 0;
   }
 
   /** Whether the book is as a change has left it. */

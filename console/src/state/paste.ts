@@ -1,3 +1,4 @@
+import { unescapeFormula } from '../../../src/formats/formula.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 import type { BookList, Change } from './book-list.ts';
 import { readYear } from './fields.ts';
@@ -11,13 +12,13 @@ export type PasteProblem =
   | { readonly kind: 'rows' | 'columns' }
   | { readonly kind: 'year'; readonly value: string };
 
-/** Reads cells as `textOf` writes them. A line break at the end is not followed by a row. */
+/** Reads cells as `textOf` writes them, or a spreadsheet program. A line break at the end is not followed by a row. */
 export function cellsOf(text: string): string[][] {
   const rows: string[][] = [[]];
   const CELL = /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r\n|\r|\n|$)/y;
   for (;;) {
     const [, quoted, plain = '', end = ''] = CELL.exec(text) ?? [];
-    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain);
+    rows.at(-1)?.push(unescapeFormula(quoted?.replaceAll('""', '"') ?? plain));
     if (end === '' || (end !== '\t' && CELL.lastIndex === text.length)) return rows;
     if (end !== '\t') rows.push([]);
   }

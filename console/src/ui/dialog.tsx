@@ -17,11 +17,13 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
   // Before the effects of its content, which may move the focus.
   useLayoutEffect(() => {
     const before = document.activeElement;
+    const returnCaret = keepCaret(before);
     const element = dialog.current;
     element?.showModal();
     element?.querySelector<HTMLElement>('[autofocus]')?.focus();
     return () => {
       element?.close();
+      returnCaret();
       // Browsers return the focus only from a mounted dialog.
       setTimeout(() => returnFocus(before));
     };
@@ -58,7 +60,10 @@ interface StepHeadingProps {
 /** The heading of a step of a dialog. It gets the focus, as the focused control of the last step no longer exists. */
 export function StepHeading({ text, id, note }: StepHeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    // A form has moved it to a field already.
+    if (!heading.current?.closest('form')?.querySelector('[name]:focus')) heading.current?.focus();
+  }, []);
   return (
     <div class="step">
       <h2 ref={heading} tabIndex={-1}>
@@ -74,6 +79,20 @@ export function StepHeading({ text, id, note }: StepHeadingProps) {
       )}
     </div>
   );
+}
+
+/**
+ * Keeps the caret of a text field.
+ *
+ * @returns a function that returns it when the field has the focus again, which Chromium returns alone: typed letters would be lost
+ */
+function keepCaret(field: Element | null): () => void {
+  const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
+  if (!isField || field.selectionStart === null) return () => {};
+  const { selectionStart, selectionEnd } = field;
+  return () => {
+    if (field === document.activeElement) field.setSelectionRange(selectionStart, selectionEnd);
+  };
 }
 
 /** Returns the focus to the element that had it, or to the books, unless another element has it. */

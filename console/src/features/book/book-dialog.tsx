@@ -37,6 +37,7 @@ export function BookDialog({ id }: { readonly id: number | 'new' }) {
     address.mayCloseBook = mayClose;
     unsaved.add(isUnsaved);
     return () => {
+      edit.peek().cancel();
       address.mayCloseBook = () => true;
       unsaved.delete(isUnsaved);
     };

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
@@ -19,14 +19,18 @@ interface BookFormProps {
 }
 
 export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookFormProps) {
-  const { history, operations, dialogs, isTouched, session } = useApp();
+  const { history, operations, dialogs, isTouched, session, connection } = useApp();
   const isReadOnly = session.isReadOnly.value;
   const form = useRef<HTMLFormElement>(null);
   const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();
-  useEffect(() => {
+  const focusTitle = () => {
+    const isFocused = form.current?.querySelector('[name]:focus');
     // On a phone, the focus would open the keyboard over a book that the user may only want to read.
-    if (edit.id === 'new' || !isTouched.value) focus('title');
-  }, []);
+    if (!isFocused && (edit.id === 'new' || !isTouched.value)) focus('title');
+  };
+  // At once, before the user may be in another field; in a dialog that opens, when it is open.
+  useLayoutEffect(focusTitle, []);
+  useEffect(focusTitle, []);
   const t = allTexts.value;
   const { draft, base, error, problem } = edit;
   const isSaving = edit.state.value.kind === 'saving';
@@ -71,7 +75,9 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
           ? t.longText
           : problem === 'nameless' && isSubmitted.value
             ? t.emptyBook
-            : error.value !== undefined && formatMessage(t.notStored, { reason: explain(error.value) })}
+            : isSaving && connection.obstacle.value
+              ? t.unsaved[connection.obstacle.value]
+              : error.value !== undefined && formatMessage(t.notStored, { reason: explain(error.value) })}
       </p>
       {isLeaving.value ? (
         <Leaving onStay={onCancel} />

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Book, BookChange } from '../../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
+import { language } from '../../language/language.ts';
 import { allTexts, explain, formatYear } from '../../language/texts.ts';
 import type { Report } from '../../state/operations.ts';
 import { type ChangeGroup, PastChanges } from '../../state/past-changes.ts';
@@ -15,6 +16,8 @@ import { ChangeTime, formatTime } from './change-time.tsx';
 
 /** The lines, and the books of a line, that are shown, and that each further step adds. */
 const SHOWN = 100;
+/** So many books of a line are named in it. */
+const NAMED_MAX = 3;
 
 export function HistoryDialog() {
   const { dialogs } = useApp();
@@ -116,21 +119,36 @@ interface LineActions {
   readonly run: ((work: () => Promise<Report>) => Promise<void>) | undefined;
 }
 
-/** A change of many books, which opens into them. */
+/**
+ * A change of many books, which opens into them. Others may have made some of them, unless it is of this session: so it names the
+ * books, or opens before it is undone.
+ */
 function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGroup }) {
   const { past, isBusy, run } = line;
   const t = allTexts.value;
   const shown = useSignal(0);
+  const isOpened = useSignal(false);
   const [{ type, at }] = group;
   const count = formatMessage(past.isOpen(group) ? t.atLeast : t.count, { count: group.length });
-  const name = formatMessage(t.operationKinds[KINDS[type]], { books: count });
+  const isNamed = group.length <= NAMED_MAX && !past.isOpen(group);
+  const titles = new Intl.ListFormat(language.value).format(
+    group.slice(0, NAMED_MAX).map(({ book }) => quote(book)),
+  );
+  const name = formatMessage(t.operationKinds[KINDS[type]], { books: isNamed ? titles : count });
+  const needsLook = !isNamed && !isOpened.value && !past.isOwn(group);
   const isUndoable = useMemo(
     () => group.some((change) => past.canUndo(change)),
     [group, past.changes.value, past.state.value],
   );
   return (
     <li class="entry">
-      <details onToggle={({ currentTarget }) => (shown.value = currentTarget.open ? SHOWN : 0)}>
+      <details
+        open={isOpened.value}
+        onToggle={({ currentTarget: { open } }) => {
+          isOpened.value = open;
+          shown.value = open ? SHOWN : 0;
+        }}
+      >
         <summary>
           {name} <ChangeTime at={at} />
         </summary>
@@ -149,7 +167,10 @@ function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGro
           text={t.undo}
           aria-label={`${t.undo}: ${name}`}
           aria-disabled={isBusy}
-          onClick={() => void run(() => past.undo(group))}
+          onClick={() => {
+            if (needsLook) isOpened.value = true;
+            else void run(() => past.undo(group));
+          }}
         />
       )}
     </li>

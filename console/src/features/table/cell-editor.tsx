@@ -4,16 +4,20 @@ import { allTexts } from '../../language/texts.ts';
 import type { CellEdit } from '../../state/cell-edits.ts';
 import { BookInput } from '../book-input.tsx';
 import { useApp } from '../use-app.ts';
+import type { EditorMoves } from './cells.ts';
+import { handleEditorKey } from './editor-keys.ts';
 
 interface CellEditorProps {
   readonly edit: CellEdit;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
+  readonly moves: EditorMoves;
 }
 
 /** The field in a cell that is being edited. */
-export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
+export function CellEditor({ edit, moves }: CellEditorProps) {
   const { field, session } = edit;
-  const { cells } = useApp();
+  const app = useApp();
+  const { cells } = app;
+  const { id } = session;
   const t = allTexts.value;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const problem = session.isUnchanged ? undefined : session.problem;
@@ -24,18 +28,18 @@ export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
     // What was typed continues.
     if (session.isUnchanged) input.current?.select();
     else input.current?.setSelectionRange(length, length);
-    // Its row may no longer be displayed.
-    return saveIfOpen;
   }, []);
 
-  function saveIfOpen(): void {
-    if (cells.open.peek() === edit) cells.save();
-  }
-
-  /** The cells of a new book are saved together, when the focus leaves its row. */
+  /**
+   * Saves when the user leaves the cell, or the row of a new book, whose cells are saved together: not when the page itself takes the
+   * focus, by a dialog or as it draws, nor when the user looks at another window.
+   */
   function handleBlur({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLElement>): void {
+    const isTaken =
+      !document.hasFocus() || !currentTarget.isConnected || document.querySelector('dialog[open]');
     const row = (relatedTarget as Element | null)?.closest('.row');
-    if (session.id !== 'new' || !row?.contains(currentTarget)) saveIfOpen();
+    if (isTaken || (id === 'new' && row?.contains(currentTarget))) return;
+    if (cells.of(id, field)) cells.save();
   }
 
   const attributes = {
@@ -44,7 +48,8 @@ export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
     'aria-label': t.columns[field],
     'aria-invalid': problem !== undefined,
     'aria-describedby': problem && 'cell-error',
-    onKeyDown,
+    onKeyDown: (event: KeyboardEvent) => handleEditorKey(app, moves, event),
+    onPointerDown: () => cells.stay(),
     onBlur: handleBlur,
   };
   return (

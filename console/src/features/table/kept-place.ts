@@ -36,8 +36,9 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
     const query = app.address.query.peek();
     const { top, focus } = places.current.query === query ? places.current : {};
     const scrolled = distanceOf(idAt, top);
-    if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
     const moved = distanceOf(idAt, focus);
+    places.current = { query, top: movedBy(scrolled, top), focus: movedBy(moved, focus) };
+    if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
     if (focus && moved !== 0) {
       active.value = { ...active.peek(), row: focus.row + moved };
       anchor.current += moved;
@@ -51,6 +52,10 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
       focus: placeAt(idAt, active.peek().row),
     };
   };
+}
+
+function movedBy(rows: number, place: Place | undefined): Place | undefined {
+  return place && { ...place, row: place.row + rows };
 }
 
 type IdAt = KeptTable['idAt'];

@@ -9,10 +9,7 @@ import { visibleText } from '../../ui/visible-text.ts';
 import { BookText, YearText } from '../book-text.tsx';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
-
-/** The cells of a row, in order. */
-export const CELLS = ['select', ...COLUMNS] as const;
-type CellName = (typeof CELLS)[number];
+import { CELLS, type CellName, type EditorMoves, TITLE } from './cells.ts';
 
 interface CellProps {
   readonly name: CellName;
@@ -24,13 +21,15 @@ interface RowProps {
   readonly index: number;
   readonly top: number;
   readonly book: Book | undefined;
+  /** A new book, which is typed or being saved. */
+  readonly draft: Book | undefined;
   /** Whether it is the empty row after the last book. */
   readonly isNew: boolean;
   /** The cell that Tab moves the focus to, if it is in this row. */
   readonly activeColumn: number | undefined;
   readonly onClick: (event: MouseEvent) => void;
   readonly onEdit: (column: number) => void;
-  readonly onEditorKey: (event: KeyboardEvent) => void;
+  readonly moves: EditorMoves;
 }
 
 /** A book, a placeholder while it is loaded, or the place of a new book. */
@@ -39,14 +38,14 @@ export function TableRow(row: RowProps) {
   const t = texts.value;
   const { index, top, isNew, onClick } = row;
   const book = row.book && cells.shown(row.book);
-  const shown = isNew ? cells.newBook : book;
+  const shown = row.draft ?? book;
   const failure = book && selection.failures.value.get(book.id);
   const tabIndexOf = (name: CellName) => (row.activeColumn === CELLS.indexOf(name) ? 0 : -1);
   const href = writeView({ ...address.view.value, book: book?.id });
   return (
     <div
       role="row"
-      class={`row ${isNew ? 'new' : book ? '' : 'loading'} ${failure ? 'failed' : ''}`}
+      class={`row ${isNew ? 'new' : shown ? '' : 'loading'} ${failure ? 'failed' : ''}`}
       aria-rowindex={index + 2}
       aria-selected={book ? selection.has(book) : false}
       data-index={index}
@@ -57,7 +56,7 @@ export function TableRow(row: RowProps) {
       onDblClick={({ target }) => {
         const cell = (target as Element).closest('[aria-colindex]:not(.editing)');
         const column = Number(cell?.getAttribute('aria-colindex')) - 1;
-        if (column > CELLS.indexOf('id')) row.onEdit(column);
+        if (column >= TITLE) row.onEdit(column);
       }}
     >
       <Cell name="select" row={row}>
@@ -106,13 +105,13 @@ export function TableRow(row: RowProps) {
 }
 
 /** A cell. The control of the first two is focused instead, and so is an editor. */
-function Cell({ name, row: { book, isNew, activeColumn, onEditorKey }, children }: CellProps) {
+function Cell({ name, row: { book, draft, isNew, activeColumn, moves }, children }: CellProps) {
   const { cells } = useApp();
   const { value: code } = later;
   const column = CELLS.indexOf(name);
   const id = isNew ? 'new' : book?.id;
   const edit = cells.of(id, name);
-  const isSaving = !isNew && cells.isSaving(id, name);
+  const isSaving = !isNew && (draft ? column >= TITLE : cells.isSaving(id, name));
   const hasControl = book !== undefined && (name === 'select' || name === 'id');
   const element = useRef<HTMLDivElement>(null);
   const hadFocus = element.current?.contains(document.activeElement);
@@ -128,9 +127,9 @@ function Cell({ name, row: { book, isNew, activeColumn, onEditorKey }, children 
       class={`cell ${name} ${edit ? 'editing' : ''} ${isSaving ? 'saving' : ''}`}
       title={isSaving ? texts.value.saving : undefined}
       aria-colindex={column + 1}
-      tabIndex={edit || hasControl ? undefined : column === activeColumn ? 0 : -1}
+      tabIndex={(edit && code) || hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
-      {edit && code ? <code.CellEditor edit={edit} onKeyDown={onEditorKey} /> : children}
+      {edit && code ? <code.CellEditor edit={edit} moves={moves} /> : children}
     </div>
   );
 }

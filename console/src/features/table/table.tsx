@@ -1,16 +1,20 @@
 import { effect, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Book } from '../../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, texts } from '../../language/texts.ts';
-import { neighbour } from '../../state/cell-edits.ts';
-import { textOf, textOfField } from '../../state/fields.ts';
+import type { EditSession } from '../../state/edit-session.ts';
 import { OPERATION_BOOKS_MAX } from '../../state/operations.ts';
 import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
+import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
+import { CELLS, type EditorMoves, TITLE } from './cells.ts';
+import type { CopiedPlace } from './clipboard.ts';
+import { handleEditorKey } from './editor-keys.ts';
 import { useKeptPlace } from './kept-place.ts';
 import { headHeight, rowArea, useListScroll } from './list-scroll.ts';
-import { CELLS, TableHead, TableRow } from './table-row.tsx';
+import { TableHead, TableRow } from './table-row.tsx';
 
 /** A cell of the table. */
 interface Position {
@@ -18,7 +22,7 @@ interface Position {
   readonly column: number;
 }
 
-const START: Position = { row: 0, column: CELLS.indexOf('title') };
+const START: Position = { row: 0, column: TITLE };
 
 /** The row that a key moves the focus to. */
 const ROW_MOVES: Readonly<Record<string, (row: number, screen: number) => number>> = {
@@ -54,13 +58,17 @@ export function Table() {
   const hasNewRow = useComputed(
     () =>
       !isReadOnly.value &&
-      !address.isSearch.value &&
-      address.view.value.sort === 'id' &&
-      list.total.value !== undefined,
+      ((!address.isSearch.value && address.view.value.sort === 'id' && list.total.value !== undefined) ||
+        cells.open.value?.session.id === 'new'),
   );
-  const count = useComputed(() => list.rowCount.value + Number(hasNewRow.value));
+  /** Before it, the new books that are being saved. */
+  const added = useComputed(() => (hasNewRow.value ? cells.added : []));
+  const count = useComputed(() => list.rowCount.value + added.value.length + Number(hasNewRow.value));
   const isNewRow = (row: number) => hasNewRow.value && row === count.value - 1;
+  const draftAt = (row: number) => (isNewRow(row) ? cells.newBook : added.value[row - list.rowCount.value]);
   const idAt = (row: number) => (isNewRow(row) ? 0 : list.at(row)?.id);
+  /** The row of the open edit, or else of the last one, has a place of its own in the document, where no other row moves it. */
+  const edited = useRef<{ id: EditSession['id'] | undefined; row: number }>({ id: undefined, row: 0 });
   const scroll = useListScroll(grid, body, count, draw);
   const { rowHeight } = scroll;
   const kept = {
@@ -94,14 +102,17 @@ export function Table() {
   useEffect(
     () =>
       effect(() => {
-        void [list.revision.value, list.isLoading.value];
-        const { row, column } = active.value;
-        const last = Math.max(0, count.value - 1);
-        if (row > last) {
-          active.value = { row: last, column };
-          if (body.current?.contains(document.activeElement)) requestAnimationFrame(() => keepFocus());
-        }
-        draw();
+        void [list.revision.value, list.isLoading.value, active.value, count.value];
+        // It changes signals that it reads.
+        untracked(() => {
+          const { row, column } = active.value;
+          const last = Math.max(0, count.value - 1);
+          if (row > last) {
+            active.value = { row: last, column };
+            if (body.current?.contains(document.activeElement)) requestAnimationFrame(() => keepFocus());
+          }
+          draw();
+        });
       }),
     [],
   );
@@ -109,7 +120,9 @@ export function Table() {
   useSignalEffect(() => {
     const { value: target } = list.target;
     list.target.value = undefined;
-    if (target) untracked(() => move(target.row, active.value.column, target.isFirst, target.isFocused));
+    // Not away from a cell that the user edits.
+    if (target && !cells.open.peek())
+      untracked(() => move(target.row, active.value.column, target.isFirst, target.isFocused));
   });
 
   // A new query starts at its first row.
@@ -141,10 +154,11 @@ export function Table() {
   }
 
   function focusActive(): void {
+    const editor = grid.current?.querySelector<HTMLElement>('.cell-editor');
     const { row, column } = active.value;
     const cell = displayedCells(row).find((each) => columnOf(each) === column);
-    const control = cell?.querySelector<HTMLElement>('textarea, input, :scope.id > a');
-    (control ?? cell)?.focus({ preventScroll: true });
+    const control = cell?.querySelector<HTMLElement>('input, :scope.id > a');
+    (editor ?? control ?? cell)?.focus({ preventScroll: true });
   }
 
   /** Focuses the active cell, unless the user has moved the focus meanwhile. @param before the element that had it */
@@ -166,6 +180,12 @@ export function Table() {
     const moveRow = ROW_MOVES[key];
     const moveCell = CELL_MOVES[key];
     if (event.altKey || event.isComposing) return;
+    // The code of its editor is still being loaded.
+    if (cells.open.value && !later.value) {
+      if (key.length > 1) handleEditorKey(app, moves, event);
+      else if (!event.ctrlKey && !event.metaKey) edit(row, column, key);
+      return;
+    }
     if (event.ctrlKey || event.metaKey) {
       if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : list.rowCount.value - 1, column);
       else return;
@@ -210,34 +230,15 @@ export function Table() {
   }
 
   /** Opens a cell of the table for editing, in the first columns the title; in a read-only session, the book. @param text typed instead of the present one */
-  function edit(row: number, column: number, text?: string): void {
+  function edit(row: number, column: number, text?: string, isTypedOver?: boolean): void {
     const book = list.at(row);
     const field = fieldOf(column) ?? 'title';
     if (isReadOnly.value) {
       if (book && text === undefined) app.dialogs.show({ kind: 'book', id: book.id });
       return;
     }
-    if (book || isNewRow(row)) cells.edit(book, field, text);
+    if (book || isNewRow(row)) cells.edit(book, field, text, isTypedOver);
     move(row, CELLS.indexOf(field));
-  }
-
-  /** Enter saves a cell, Tab also opens the next one, as both do in a new book, and Esc discards the text. */
-  function handleEditorKey(event: KeyboardEvent): void {
-    event.stopPropagation();
-    const { key, shiftKey } = event;
-    const { row, column } = active.value;
-    const { value: open } = cells.open;
-    if (!open || event.isComposing) return;
-    if (key === 'Escape') cells.close();
-    else if (key !== 'Tab' && (key !== 'Enter' || shiftKey)) return;
-    event.preventDefault();
-    const next = neighbour(open.field, shiftKey ? -1 : 1);
-    // The cells of a new book are saved together, in the last one.
-    const isContinued = key !== 'Escape' && isNewRow(row) && next.rows === 0;
-    if (!isContinued && !cells.save()) return;
-    const isInTable = row + next.rows >= 0 && row + next.rows < count.value;
-    if ((key === 'Tab' || isContinued) && isInTable) edit(row + next.rows, CELLS.indexOf(next.field));
-    else move(row, isNewRow(row) ? START.column : column);
   }
 
   /** Whether the focus is on a cell that is not being edited. */
@@ -248,38 +249,13 @@ export function Table() {
     );
   }
 
-  /** Copies the selected books or, if none is selected, the text of the focused cell. */
+  const place = (): CopiedPlace => ({ ...active.value, field: fieldOf(active.value.column), write });
   function handleCopy(event: ClipboardEvent): void {
-    if (!isCellFocused() || !getSelection()?.isCollapsed) return;
-    const { row, column } = active.value;
-    const book = list.at(row);
-    const books = selection.loaded();
-    event.preventDefault();
-    if (books.length < selection.count.value)
-      app.toasts.show({ text: () => allTexts.value.tooManyToCopy, isError: true });
-    else if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
-    else if (book) event.clipboardData?.setData('text/plain', textOfField(book, fieldOf(column) ?? 'title'));
+    if (isCellFocused() && getSelection()?.isCollapsed) later.value?.copyCells(app, event, place());
   }
 
   function handlePaste(event: ClipboardEvent): void {
-    const text = event.clipboardData?.getData('text/plain') ?? '';
-    if (!isCellFocused() || text === '' || isReadOnly.value) return;
-    event.preventDefault();
-    const { row, column } = active.value;
-    void import('../../state/paste.ts').then(async ({ cellsOf, paste, PASTED_ROWS_MAX }) => {
-      const [[cell = '', ...others] = [], ...lines] = cellsOf(text);
-      if (others.length + lines.length === 0) return fieldOf(column) && write(row, column, cell);
-      const mayReplace = (books: number) =>
-        app.dialogs.ask(formatMessage(allTexts.value.pasteQuestion, { count: books }), allTexts.value.paste);
-      const problem = await paste(app, row, fieldOf(column) ?? 'title', text, mayReplace);
-      if (!problem) return;
-      const { rows, columns, year } = allTexts.value.pasteProblems;
-      const message = () =>
-        problem.kind === 'year'
-          ? formatMessage(year, { value: problem.value })
-          : formatMessage(problem.kind === 'rows' ? rows : columns, { max: PASTED_ROWS_MAX });
-      app.toasts.show({ text: message, isError: true });
-    });
+    if (isCellFocused() && !isReadOnly.value) later.value?.pasteCells(app, event, place());
   }
 
   /** Selects the rows up to `to`; moving back towards the start of the range deselects them. */
@@ -307,6 +283,22 @@ export function Table() {
     anchor.current = row;
   }
 
+  /** The row of the book that is edited. One that another user has deleted keeps its row as long as it is. */
+  function findEdited(id: EditSession['id']): number {
+    const row = id === 'new' ? count.value - 1 : list.loaded.rowOf(id);
+    if (row !== undefined) edited.current = { id, row };
+    return edited.current.row;
+  }
+
+  const { value: open } = cells.open;
+  if (open) findEdited(open.session.id);
+  const hadFocus = body.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // The element that had it was drawn anew.
+    if (hadFocus && document.activeElement === document.body) focusActive();
+  });
+
+  const moves: EditorMoves = { rowOf: findEdited, rowCount: () => count.value, edit, move };
   const { start, end } = drawn.value;
   const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
   // The focused row stays in the document when it is scrolled out of view, and in its place, as moving it would scroll the page.
@@ -318,6 +310,31 @@ export function Table() {
   const topOf = (row: number) => Math.min(Math.max(row * rowHeight.value - scroll.shift.value, 0), lowest);
   const digits = Math.max(...indexes.map((index) => String(list.at(index)?.id ?? '').length));
   void list.revision.value;
+  const { id: editedId } = edited.current;
+  const isEdited = (row: number) =>
+    editedId !== undefined && (editedId === 'new' ? isNewRow(row) : list.at(row)?.id === editedId);
+  const editedRow = open ? edited.current.row : indexes.find(isEdited);
+  const keys = new Set<string>();
+  const keyOf = (index: number) => {
+    const id = list.at(index)?.id;
+    const key = isNewRow(index) ? 'new' : id === undefined || keys.has(`${id}`) ? `row ${index}` : `${id}`;
+    keys.add(key);
+    return key;
+  };
+  const renderRow = (index: number, key: string | number, book: Book | undefined) => (
+    <TableRow
+      key={key}
+      index={index}
+      top={topOf(index)}
+      book={book}
+      draft={draftAt(index)}
+      isNew={isNewRow(index)}
+      activeColumn={index === activeRow ? activeColumn : undefined}
+      onClick={(event) => clickRow(index, event)}
+      onEdit={(column) => edit(index, column)}
+      moves={moves}
+    />
+  );
   return (
     <div
       ref={grid}
@@ -353,19 +370,14 @@ export function Table() {
         }}
       >
         <div class="row row-measure" aria-hidden="true" />
-        {indexes.map((index) => (
-          <TableRow
-            key={index}
-            index={index}
-            top={topOf(index)}
-            book={list.at(index)}
-            isNew={isNewRow(index)}
-            activeColumn={index === activeRow ? activeColumn : undefined}
-            onClick={(event) => clickRow(index, event)}
-            onEdit={(column) => edit(index, column)}
-            onEditorKey={handleEditorKey}
-          />
-        ))}
+        {indexes
+          .filter((index) => !isEdited(index))
+          .map((index) => renderRow(index, keyOf(index), list.at(index)))}
+        <div role="presentation">
+          {editedRow !== undefined &&
+            editedId !== undefined &&
+            renderRow(editedRow, editedId, isEdited(editedRow) ? list.at(editedRow) : open?.session.base)}
+        </div>
       </div>
     </div>
   );
