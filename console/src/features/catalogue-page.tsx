@@ -14,9 +14,12 @@ import { useApp } from './use-app.ts';
 const RETRY_MS = 5_000;
 
 export function CataloguePage() {
-  const { list, found, dialogs, isNarrow, preferences, session } = useApp();
-  const code = useLater();
+  const { list, cells, found, dialogs, isNarrow, preferences, session } = useApp();
+  /** Whether its button was pressed before there was a menu. */
+  const isMenuWanted = useSignal(false);
+  const code = useLater(isMenuWanted.value);
   useShortcuts();
+  useTitle();
   const t = texts.value;
   const isChart = preferences.chart.value === 'shown';
   const isReadOnly = session.isReadOnly.value;
@@ -29,7 +32,18 @@ export function CataloguePage() {
         <h1 class="visually-hidden">{t.catalogue}</h1>
         <p class="mark" aria-hidden="true" />
         <Search />
-        {code ? <code.PageMenu /> : <span class="menu-place">{t.more}</span>}
+        {code ? (
+          <code.PageMenu isOpened={isMenuWanted.value} />
+        ) : (
+          <button
+            type="button"
+            class="button ghost menu-button"
+            aria-busy={isMenuWanted.value}
+            onClick={() => (isMenuWanted.value = true)}
+          >
+            {t.more}
+          </button>
+        )}
         {!isReadOnly && (
           <Button
             text={isNarrow.value ? '+' : t.add}
@@ -45,7 +59,11 @@ export function CataloguePage() {
         <LoadError />
         <section id="books" aria-label={t.books}>
           <NumberedBook />
-          {list.isEmpty.value ? code && !found.numbered.value && <code.Empty /> : <Table />}
+          {list.isEmpty.value && !cells.open.value ? (
+            code && !found.numbered.value && <code.Empty />
+          ) : (
+            <Table />
+          )}
         </section>
       </main>
       <StatusBar>{code && <code.SelectionBar />}</StatusBar>
@@ -57,11 +75,17 @@ export function CataloguePage() {
   );
 }
 
-/** The code of dialogs, commands and the chart, which is loaded after the first books, so that dialogs open at once. */
-function useLater() {
-  const { list, dialogs, toasts } = useApp();
+/**
+ * The code of dialogs, commands and the chart, which is loaded after the first response for the list, so that dialogs open at once.
+ *
+ * @param isWanted whether the user waits for it
+ */
+function useLater(isWanted: boolean) {
+  const { list, cells, dialogs, toasts } = useApp();
   const attempts = useSignal(0);
-  const isNeeded = !list.isLoading.value || dialogs.open.value !== undefined;
+  const hasResponse = !list.isLoading.value || list.error.value !== undefined;
+  const isNeeded =
+    isWanted || hasResponse || cells.open.value !== undefined || dialogs.open.value !== undefined;
   useEffect(() => {
     if (!isNeeded || later.value) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -71,7 +95,7 @@ function useLater() {
       .then(
         (loaded) => (later.value = loaded),
         () => {
-          if (dialogs.open.peek())
+          if (isWanted || dialogs.open.peek())
             toasts.show({ text: () => texts.value.signInErrors.unreachable, isError: true });
           timer = setTimeout(() => attempts.value++, RETRY_MS);
         },
@@ -79,6 +103,19 @@ function useLater() {
     return () => clearTimeout(timer);
   }, [isNeeded, attempts.value]);
   return later.value;
+}
+
+/** Names the search in the title of the page. */
+function useTitle() {
+  const { q, from, to } = useApp().address.view.value;
+  const { catalogue } = texts.value;
+  const years = from === undefined && to === undefined ? '' : `${from ?? ''}–${to ?? ''}`;
+  useEffect(() => {
+    document.title = [q.trim(), years, catalogue].filter(Boolean).join(' – ');
+    return () => {
+      document.title = catalogue;
+    };
+  }, [q, years, catalogue]);
 }
 
 /** The error of loading the list. The list asks again by itself; here at once, when the user says so or the network is back. */

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import { language } from '../language/language.ts';
 import { allTexts } from '../language/texts.ts';
@@ -50,12 +50,17 @@ function explain({ missingWords, inOtherYears }: Explanation): string {
 function NoBooks() {
   const { dialogs, session } = useApp();
   const t = allTexts.value;
+  const buttons = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // There is no list to have it.
+    if (document.activeElement === document.body) buttons.current?.querySelector('button')?.focus();
+  }, []);
   if (session.isReadOnly.value) return <p class="lead">{t.noBooks}</p>;
   return (
     <>
       <p class="lead">{t.noBooks}</p>
       <p class="quiet">{t.noBooksHint}</p>
-      <div class="buttons">
+      <div ref={buttons} class="buttons">
         <Button text={t.importFile} onClick={() => dialogs.show({ kind: 'import', files: [] })} />
         <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
       </div>

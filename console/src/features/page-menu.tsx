@@ -1,13 +1,22 @@
 import type { Signal } from '@preact/signals';
 import type { TargetedKeyboardEvent, TargetedToggleEvent } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { LANGUAGE_NAMES, language } from '../language/language.ts';
 import { allTexts } from '../language/texts.ts';
 import { printBooks } from './printed-books.tsx';
 import { useApp } from './use-app.ts';
 
-/** What is not needed every minute. Beside Tab, the arrow keys move the focus. */
-export function PageMenu() {
+/**
+ * What is not needed every minute. Beside Tab, the arrow keys move the focus.
+ *
+ * @param isOpened whether it opens by itself, as its button was pressed before it was loaded
+ */
+export function PageMenu({ isOpened }: { readonly isOpened: boolean }) {
   const app = useApp();
+  const menu = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isOpened && !document.querySelector('dialog[open]')) menu.current?.showPopover();
+  }, []);
   const { dialogs, session, history, isNarrow, preferences } = app;
   const isReadOnly = session.isReadOnly.value;
   const t = allTexts.value;
@@ -19,6 +28,7 @@ export function PageMenu() {
       </button>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is no popover in all browsers */}
       <div
+        ref={menu}
         id="menu"
         class="menu card"
         popover="auto"

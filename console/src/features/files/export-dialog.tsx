@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { BookExport } from '../../state/files/book-export.ts';
@@ -16,6 +16,11 @@ export function ExportDialog({ isSelection }: { isSelection: boolean }) {
   const { value: state } = bookExport.state;
   const { value: written } = bookExport.written;
   const { value: error } = bookExport.error;
+  const buttons = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The button that had it was replaced.
+    if (document.activeElement === document.body) buttons.current?.querySelector('button')?.focus();
+  }, [state]);
   const isSaving = state === 'saving';
   const isSaved = state === 'saved';
   return (
@@ -35,7 +40,7 @@ export function ExportDialog({ isSelection }: { isSelection: boolean }) {
       <p class="error" role="alert">
         {error !== undefined && formatMessage(t.exportFailed, { reason: explain(error) })}
       </p>
-      <div class="buttons">
+      <div ref={buttons} class="buttons">
         {isSaving ? (
           <Button text={t.stop} onClick={() => bookExport.stop()} />
         ) : (
