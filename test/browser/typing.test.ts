@@ -52,6 +52,7 @@ for (const { keyMs, responseMs } of [
     if (!page || !service) return;
     await delay(page, 'POST', responseMs);
     await delay(page, 'GET', responseMs);
+    await goToNewBook(page);
     const typing = new AbortController();
     const other = (async () => {
       for (let number = 1; !typing.signal.aborted; number++) {
@@ -64,7 +65,6 @@ for (const { keyMs, responseMs } of [
         await page.waitForTimeout(responseMs);
       }
     })();
-    await goToNewBook(page);
     const expected: string[] = [];
     for (const [index, title] of PAPER_LIST.entries()) {
       for (const [text, key] of [

@@ -1,5 +1,4 @@
-import type { Book, BookFields } from '../../../src/client/index.ts';
-import { escapeFormula } from '../../../src/formats/formula.ts';
+import type { BookFields } from '../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 
 /** The texts of the form of a book. */
@@ -12,7 +11,8 @@ export function formFieldsOf(book: BookFields | undefined): FormFields {
   return { title: normalizeLines(title), author: normalizeLines(author), year: textOfYear(year) };
 }
 
-function textOfYear(year: number): string {
+/** A year as it is edited; 0 stands for an unknown one. */
+export function textOfYear(year: number): string {
   return year === 0 ? '' : String(year);
 }
 
@@ -86,18 +86,4 @@ export function isSame<Fields extends BookFields | FormFields>(one: Fields, othe
 /** Text areas convert line endings to LF. */
 function normalizeLines(text: string): string {
   return text.replace(/\r\n?/g, '\n');
-}
-
-/** Books as spreadsheet programs copy cells: a tab between two, and quotes around those with tabs or line breaks. */
-export function textOf(books: readonly Book[]): string {
-  return books.map((book) => FIELDS.map((field) => quote(copiedText(book, field))).join('\t')).join('\n');
-}
-
-/** A field as it is copied: not as a formula, which a spreadsheet program would run. The year 0 stands for an unknown one. */
-export function copiedText(book: Book, field: Field): string {
-  return field === 'year' ? textOfYear(book.year) : escapeFormula(book[field]);
-}
-
-function quote(text: string): string {
-  return /[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

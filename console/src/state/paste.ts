@@ -1,7 +1,8 @@
-import { unescapeFormula } from '../../../src/formats/formula.ts';
+import type { Book } from '../../../src/client/index.ts';
+import { escapeFormula, unescapeFormula } from '../../../src/formats/formula.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 import type { BookList, Change } from './book-list.ts';
-import { readYear } from './fields.ts';
+import { readYear, textOfYear } from './fields.ts';
 import type { Operations } from './operations.ts';
 
 /** The most rows that are pasted; an import takes any number. */
@@ -11,6 +12,20 @@ export const PASTED_ROWS_MAX = 10_000;
 export type PasteProblem =
   | { readonly kind: 'rows' | 'columns' }
   | { readonly kind: 'year'; readonly value: string };
+
+/** Books as spreadsheet programs copy cells: a tab between two, and quotes around those with tabs or line breaks. */
+export function textOf(books: readonly Book[]): string {
+  return books.map((book) => FIELDS.map((field) => quote(copiedText(book, field))).join('\t')).join('\n');
+}
+
+/** A field as it is copied: not as a formula, which a spreadsheet program would run. The year 0 stands for an unknown one. */
+export function copiedText(book: Book, field: Field): string {
+  return field === 'year' ? textOfYear(book.year) : escapeFormula(book[field]);
+}
+
+function quote(text: string): string {
+  return /[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
 
 /** Reads cells as `textOf` writes them, or a spreadsheet program. A line break at the end is not followed by a row. */
 export function cellsOf(text: string): string[][] {

@@ -2,8 +2,7 @@ import type { Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
-import { copiedText, textOf } from '../../state/fields.ts';
-import { cellsOf, PASTED_ROWS_MAX, paste } from '../../state/paste.ts';
+import { cellsOf, copiedText, PASTED_ROWS_MAX, paste, textOf } from '../../state/paste.ts';
 
 /** The focused cell. */
 export interface CopiedPlace {

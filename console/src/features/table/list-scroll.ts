@@ -57,7 +57,9 @@ export function useListScroll(
   /** Scrolls as far as needed to show a row, or until it is the first below the head. */
   function show(row: number, isFirst: boolean): void {
     const rowTop = top() + row * rowHeight.value;
-    const { upper, lower } = rowArea();
+    const { upper, lower: bottom } = rowArea();
+    // Above a message, which is over the list.
+    const lower = Math.min(bottom, shown('.toast')?.getBoundingClientRect().top ?? bottom);
     if (isFirst) scrollList(rowTop - headHeight());
     else if (rowTop < upper) scrollList(rowTop - upper);
     else if (rowTop + rowHeight.value > lower) scrollList(rowTop + 2 * rowHeight.value - lower);
