@@ -4,7 +4,13 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { createClientWith } from '../../src/client/client.ts';
-import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../src/client/index.ts';
+import {
+  type BookChange,
+  ChangesRemovedError,
+  createClient,
+  NoResponseError,
+  RefusedError,
+} from '../../src/client/index.ts';
 import { DEPENDENCIES } from '../../src/client/retries.ts';
 import { engines } from '../../testkit/engines.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
@@ -150,6 +156,17 @@ for (const engine of engines) {
       await query(address.dbUrl, 'update book_history set removed = removed + 2');
       await assert.rejects(take(books.changes({ after: first?.cursor }), 1), ChangesRemovedError);
       assert.equal((await take(books.changes(), 1))[0]?.book.id, 3);
+    });
+
+    test('with `resumes: false` throws the error of an outage', async () => {
+      await using service = await startService({ engine: engine.name, hasHistory: true });
+      using gate = await openGate(service.port);
+      gate.target = undefined;
+      const books = createClient({ url: gate.url, token: service.token, attemptsMax: 1 });
+      await assert.rejects(take(books.changes({ resumes: false }), 1), NoResponseError);
+      gate.target = service.port;
+      await books.create({ title: 'one' });
+      assert.deepEqual(describeChanges(await take(books.changes({ resumes: false }), 1)), ['created one']);
     });
 
     test('resumes by itself after the service was unavailable', async () => {
