@@ -50,6 +50,8 @@ export function createServer(options: ServerOptions) {
   });
   // It is HTTP that no proxy reads otherwise:
   app.addHook('onRequest', rejectMalformed);
+  // Its Content-Type does not matter:
+  app.addHook('onRequest', ignoreContentType);
   // It comes from a page that may send it, if from a page:
   if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
   // It has a route, or is 405 or 404:
@@ -58,13 +60,12 @@ export function createServer(options: ServerOptions) {
     if (methods !== undefined) return send(reply.header('allow', methods), { outcome: 'methodNotAllowed' });
     return redirectToConsole(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
-  // It has a token, if its route needs one:
+  // The hooks of a route run after those of all requests. It has a token, if its route needs one:
   const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle);
   const protect = { onRequest: tokens.authenticate };
   // And an id that a book can have, if its path has one:
   const protectBook = { onRequest: [tokens.authenticate, expectBookId] };
-  // It has a body, if its route expects one: bytes, whatever their Content-Type:
-  app.addHook('onRequest', ignoreContentType);
+  // It has a body, if its route expects one, as bytes:
   app.decorateRequest('expectedBody', undefined);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', parseBody);

@@ -84,25 +84,6 @@ describe('503 Service unavailable, with Retry-After', () => {
     );
   });
 
-  test('is the response to all requests of PATCH /books that wait while the store fails for one', async () => {
-    const failing = Promise.withResolvers<never>();
-    const started = Promise.withResolvers<void>();
-    let calls = 0;
-    const updateMany = () => {
-      started.resolve();
-      return calls++ === 0 ? failing.promise : Promise.resolve([Buffer.from('null')]);
-    };
-    await using service = await startServiceOn({ ...storeThat(() => failing.promise), updateMany });
-    const requests = Array.from({ length: 5 }, () => ask(service, 'PATCH /books', '[{"id":1}]'));
-    // They have arrived when a later request has its response.
-    await started.promise;
-    for (let later = 0; later < 50; later++) await ask(service, 'GET /healthz', '');
-    failing.reject(new StoreUnavailable('X'));
-    for (const response of await Promise.all(requests)) assertError(response, 503, 'Service unavailable');
-    assert.equal(calls, 1);
-    assert.equal((await ask(service, 'PATCH /books', '[{"id":1,"deleted":true}]')).status, 200);
-  });
-
   test('is the response to PATCH /books that has waited too long for another one', async () => {
     const slow = Promise.withResolvers<Uint8Array[]>();
     const started = Promise.withResolvers<void>();
