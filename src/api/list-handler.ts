@@ -8,7 +8,7 @@ import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
  * A page of the whole list. Its number of books bounds the latency of other calls and the garbage that a list creates; its length the
  * memory, which has two pages of a list: so 128 longer lists can be sent in a budget of 32 MiB.
  */
-const LIST_PAGE = { books: 1_000, bytes: 128 * 1_024 };
+const LIST_PAGE = { books: 700, bytes: 128 * 1_024 };
 
 /** GET /books: all books in order of id, and single pages of them. */
 export class ListHandler {

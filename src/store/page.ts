@@ -3,9 +3,11 @@ import { type BookPage, PAGE_BYTES_MAX, type PageOptions } from '../book/book-st
 /** The most books in a page of the list, unless its caller gives another number. */
 export const PAGE_BOOKS_MAX = 500;
 
-/** The most books that one statement, or one message to a thread, reads for several pages, and the most pages. */
-const BOOKS_AT_ONCE = 2_000;
-const PAGES_AT_ONCE = 8;
+/**
+ * The most bytes that one statement, or one message to a thread, reads for several pages: 64 pages of the whole list, or 8 single ones. With
+ * many lists in a batch, those at the same page stay together, and share all their later pages, too.
+ */
+const BYTES_AT_ONCE = 8 * 1_024 * 1_024;
 
 /** A page of up to `books` books after an id, that ends before it has more than `bytes`. */
 export interface PageRequest {
@@ -29,12 +31,12 @@ export const PAGE_BATCHES = {
   begin: ({ begin }: PageCall) => begin?.(),
   joining: () => {
     const keys = new Set<string>();
-    let books = 0;
+    let bytes = 0;
     return (call: PageCall) => {
       const key = keyOf(call);
       if (keys.has(key)) return true;
-      books += call.books;
-      if (keys.size > 0 && (books > BOOKS_AT_ONCE || keys.size === PAGES_AT_ONCE)) return false;
+      bytes += call.bytes;
+      if (keys.size > 0 && bytes > BYTES_AT_ONCE) return false;
       keys.add(key);
       return true;
     };

@@ -15,6 +15,8 @@ export function preparePages(database: DatabaseSync): (request: PageRequest) => 
   const selectBooks = database.prepare(statements.books);
   selectBooks.setReturnArrays(true);
   const { length: lengthMax } = database.limits;
+  /** Whether the last page was full before it had all books: then the next one probably is, too, and not tried as a whole. */
+  let isFull = false;
 
   /** A whole page in one row, unless it has more bytes: then SQLite stops. */
   const readWhole = ({ after, books, bytes }: PageRequest): PageRow | undefined => {
@@ -37,7 +39,7 @@ export function preparePages(database: DatabaseSync): (request: PageRequest) => 
     for (const row of selectBooks.iterate({ after, limit: books + 1 })) {
       const [id, json] = row as unknown as [number, Uint8Array];
       length += COMMA.length + json.length;
-      const isFull = parts.length > 0 && length > bytes;
+      isFull = parts.length > 0 && length > bytes;
       if (isFull || parts.length === books) return { last, more: true, json: join(parts) };
       parts.push(json);
       last = id;
@@ -46,7 +48,7 @@ export function preparePages(database: DatabaseSync): (request: PageRequest) => 
   };
 
   return (request) => {
-    const row = readWhole(request) ?? readUntilFull(request);
+    const row = (isFull ? undefined : readWhole(request)) ?? readUntilFull(request);
     return toPage({ ...row, json: row.json && toUtf8(row.json) });
   };
 }
