@@ -22,7 +22,7 @@ const READ_ON_CHANGES = 150;
 /** What is read on at once. */
 const READ_ON_STEP = 20_000;
 /**
- * The longest time between two changes of one request. The log does not say which changes are of one request, nor who has made them: two
+ * The longest time between two changes of one request. The log does not say which changes are of one request, nor their authors: two
  * users at the same moment may be in one line, which therefore names their books.
  */
 const PAUSE_MS = 100;

@@ -6,7 +6,6 @@ import {
   startRecording,
   stopRecording,
 } from '../../changes/postgres/recorder.ts';
-import { FIXED_PATH } from '../../changes/postgres/triggers.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { HAS_OLD_LOG } from '../../store/postgres/migrations.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
@@ -77,7 +76,6 @@ export async function endRecording(client: ClientBase): Promise<void> {
 /** @returns whether all changes were recorded since the last gap, and still are */
 async function resume(client: ClientBase, { schema, hasLog }: Schema, days: number): Promise<boolean> {
   if (!hasLog) return false;
-  await client.query(FIXED_PATH);
   const { rows } = await client.query<{ days: number }>(
     `select days from ${schema}.book_history
     where days is not null and definitions = '${definitionsOf(schema)}' and ${isRecording(schema)}`,

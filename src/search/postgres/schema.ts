@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
-import { createTriggers, FIXED_PATH, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
+import { createTriggers, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
@@ -100,7 +100,6 @@ async function selectOutdated(client: PoolClient): Promise<Table | undefined> {
   const age = compareVersions(version, INDEX_VERSION);
   if (age !== 0) return age < 0 ? table : undefined;
   const queue = `to_regclass(${quoteLiteral(`${schema}.book_search_queue`)})`;
-  await client.query(FIXED_PATH);
   const { rows } = await client.query<{ isIntact: boolean | null }>(
     `select obj_description(${queue}, 'pg_class') = '${definitionsOf(schema)}' and ${hasTriggers('book_search', schema, NOTE)} as "isIntact"`,
   );
