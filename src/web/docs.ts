@@ -12,6 +12,7 @@ const POLICY = contentSecurityPolicy({ styles: "'self' 'unsafe-inline'", images:
 /** The files of the page at `/docs`: Swagger UI, and what configures it. */
 const FILES = {
   '/docs': './docs/page.html',
+  '/docs/page.css': './docs/page.css',
   '/docs/page.js': './docs/page.js',
   '/docs/icon.svg': './docs/icon.svg',
   '/docs/swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',

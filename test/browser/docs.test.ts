@@ -88,12 +88,47 @@ describe('The page at /docs, in a browser', () => {
     await waitFor('html.dark-mode');
   });
 
-  test('is accessible, as far as it is ours', async (context) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await open(context, { colorScheme });
+  test('signs in by the two fields above the viewer', async (context) => {
+    const page = await open(context);
+    if (!page) return;
+    await page.getByLabel('Username').fill('admin');
+    await page.getByLabel('Password').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('Not signed in: Invalid credentials.').waitFor();
+    const { username, password } = JSON.parse(LOGIN);
+    await page.getByLabel('Username').fill(username);
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+    await page.getByText('Signed in.').waitFor();
+    assert.equal(await page.getByLabel('Password').inputValue(), '');
+    assert.match(await send(page, 'listBooks'), /^200\b/);
+  });
+
+  test('shows why a request is rejected, and no list of one server', async (context) => {
+    const page = await open(context);
+    if (!page) return;
+    await send(page, 'issueToken', LOGIN);
+    await send(page, 'createBook', '{"year":"x"}');
+    await page.locator('.detail', { hasText: 'Error-Detail: year must be an integer' }).waitFor();
+    await send(page, 'createBook', '{"year":1}');
+    await page.locator('.detail').waitFor({ state: 'detached' });
+    assert.equal(await page.getByText('Servers').count(), 0);
+  });
+
+  test('is accessible with open operations, and as wide as a phone', async (context) => {
+    for (const options of [
+      { colorScheme: 'light', viewport: { width: 1_280, height: 900 } },
+      { colorScheme: 'dark', viewport: { width: 1_280, height: 900 } },
+      { colorScheme: 'light', viewport: { width: 360, height: 740 } },
+    ] as const) {
+      const page = await open(context, options);
       if (!page) return;
-      await page.evaluate("document.querySelector('#viewer').replaceChildren()");
-      await assertAccessible(page, colorScheme, ['wcag2a', 'wcag2aa']);
+      await send(page, 'issueToken', LOGIN);
+      await send(page, 'createBook', '{"year":"x"}');
+      await send(page, 'listBooks');
+      await page.locator('.detail').waitFor();
+      await assertAccessible(page, JSON.stringify(options), ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);
     }
   });
 

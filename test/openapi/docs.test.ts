@@ -6,6 +6,7 @@ import { readText } from '../project/files.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   '/docs': 'src/web/docs/page.html',
+  '/docs/page.css': 'src/web/docs/page.css',
   '/docs/page.js': 'src/web/docs/page.js',
   '/docs/icon.svg': 'src/web/docs/icon.svg',
   '/docs/swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',
