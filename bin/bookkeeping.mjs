@@ -10,7 +10,7 @@ import { findNode } from './find-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isClone = existsSync(`${root}src/main.ts`);
-const main = new URL(isClone ? '../src/main.ts' : '../dist/main.js', import.meta.url);
+const main = new URL(isClone ? '../src/main.ts' : '../dist/src/main.js', import.meta.url);
 // Later starts read the compiled code, and do not load the compiler of TypeScript: that halves the time to the first response
 // and saves 30 MB. The cache is optional.
 const compileCache = `${root}node_modules/.cache/compiled`;

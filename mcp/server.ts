@@ -3,8 +3,6 @@
 import { McpServer, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
-import { entityTag } from '../src/book/entity-tag.ts';
-import type { McpOptions } from '../src/cli/commands/mcp.ts';
 import {
   type Book,
   type BookChange,
@@ -12,7 +10,9 @@ import {
   BookkeepingError,
   createClient,
   RefusedError,
-} from '../src/client/index.ts';
+} from '../client/index.ts';
+import { entityTag } from '../src/book/entity-tag.ts';
+import type { McpOptions } from '../src/cli/commands/mcp.ts';
 
 const PAGE_MAX = 50;
 const ADDED_MAX = 100;

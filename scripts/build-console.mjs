@@ -19,9 +19,9 @@ const SOURCES = [
   'console/index.html',
   'console/src',
   'console/vite.config.ts',
+  'client',
   'package-lock.json',
   'src/book',
-  'src/client',
   'src/formats',
   'src/web/docs/icon.svg',
 ];
@@ -59,6 +59,7 @@ function hashOf(names) {
 function filesIn(name) {
   if (!statSync(join(root, name)).isDirectory()) return [name];
   return readdirSync(join(root, name))
+    .filter((entry) => entry !== 'dist')
     .toSorted()
     .flatMap((entry) => filesIn(join(name, entry)));
 }

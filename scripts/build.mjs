@@ -1,7 +1,8 @@
-// Builds the service into `dist`, with the web console and the server of `bookkeeping mcp`, for `npm pack`.
+// Builds the service into `dist`, with the web console and the server of `bookkeeping mcp`, for `npm pack`. `dist` has the folders of
+// the project, so that all paths between them are the same.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,9 +19,21 @@ await build({
   logLevel: 'warn',
   // One file with all its packages, which the service does not depend on.
   ssr: { noExternal: true },
-  build: { ssr: 'server.ts', target: 'node26', license: { fileName: 'licenses.md' } },
+  build: {
+    ssr: 'server.ts',
+    outDir: `${root}dist/mcp`,
+    emptyOutDir: false,
+    target: 'node26',
+    license: { fileName: 'licenses.md' },
+  },
 });
-cpSync(`${root}src/web/docs`, `${root}dist/web/docs`, { recursive: true });
+for (const folder of ['src/web/docs', 'console/dist'])
+  cpSync(root + folder, `${root}dist/${folder}`, {
+    recursive: true,
+    filter: (path) => !path.endsWith('.built'),
+  });
+const { type, version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+writeFileSync(`${root}dist/package.json`, `${JSON.stringify({ type, version })}\n`);
 
 function run(...args) {
   execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' });

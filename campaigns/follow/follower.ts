@@ -5,8 +5,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
+import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../client/index.ts';
 import type { Book } from '../../src/book/book.ts';
-import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../src/client/index.ts';
 import { PASSWORD, SECRET } from '../../testkit/service.ts';
 import { countIn, nameOf } from './writers.ts';
 

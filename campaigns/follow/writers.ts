@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type BookChange, type BookClient, createClient } from '../../src/client/index.ts';
+import { type BookChange, type BookClient, createClient } from '../../client/index.ts';
 import { query } from '../../testkit/sql.ts';
 import type { Random } from '../random.ts';
 

@@ -1,5 +1,5 @@
+import { type BookClient, BookkeepingError, createClient } from '../../client/index.ts';
 import { Tokens } from '../auth/tokens.ts';
-import { type BookClient, BookkeepingError, createClient } from '../client/index.ts';
 import { loadConfig } from '../config/config.ts';
 import { CommandError, UsageError } from './command.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BookChange } from '../client/index.ts';
+import type { BookChange } from '../../client/index.ts';
 import { CommandError } from './command.ts';
 import { readText } from './files.ts';
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type * as clientModule from '../../src/client/index.ts';
+import type * as clientModule from '../../client/index.ts';
 import { TestBrowser } from '../../testkit/browser.ts';
 import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';

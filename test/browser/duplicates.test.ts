@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Book } from '../../client/index.ts';
 import { findDuplicates } from '../../console/src/state/duplicate-groups.ts';
-import type { Book } from '../../src/client/index.ts';
 import { CLASSICS, findBook } from '../console/books.ts';
 import { assertAccessible, button, ConsolePages, chooseInMenu, waitForCount } from './console-pages.ts';
 

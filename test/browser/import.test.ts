@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../client/index.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { Book } from '../../src/client/index.ts';
+import type { Book } from '../../client/index.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from '../console/books.ts';

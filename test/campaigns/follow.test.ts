@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type EngineName, runShort } from '../../campaigns/campaign.ts';
 import { campaign } from '../../campaigns/follow/campaign.ts';
 import { Violation } from '../../campaigns/follow/follower.ts';
-import { RefusedError } from '../../src/client/index.ts';
+import { RefusedError } from '../../client/index.ts';
 
 for (const engine of campaign.engines) {
   test(`followers have every change once and in order, whatever is killed: on ${engine}`, async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
-import { sleep } from '../../src/client/abort.ts';
-import { createClientWith } from '../../src/client/client.ts';
-import { type BookClient, type CallOptions, createClient } from '../../src/client/index.ts';
-import { DEPENDENCIES, type Dependencies } from '../../src/client/retries.ts';
+import { sleep } from '../../client/abort.ts';
+import { createClientWith } from '../../client/client.ts';
+import { type BookClient, type CallOptions, createClient } from '../../client/index.ts';
+import { DEPENDENCIES, type Dependencies } from '../../client/retries.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer } from './scripted-server.ts';
 

@@ -6,7 +6,7 @@ import {
   createClient,
   NoResponseError,
   RefusedError,
-} from '../../src/client/index.ts';
+} from '../../client/index.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer, type SeenRequest } from './scripted-server.ts';

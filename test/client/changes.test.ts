@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { createClientWith } from '../../src/client/client.ts';
+import { createClientWith } from '../../client/client.ts';
 import {
   type BookChange,
   ChangesRemovedError,
   createClient,
   NoResponseError,
   RefusedError,
-} from '../../src/client/index.ts';
-import { DEPENDENCIES } from '../../src/client/retries.ts';
+} from '../../client/index.ts';
+import { DEPENDENCIES } from '../../client/retries.ts';
 import { engines } from '../../testkit/engines.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { query } from '../../testkit/sql.ts';

@@ -1,5 +1,5 @@
-import { type ClientOptions, createClientWith } from '../../src/client/client.ts';
-import type { BookClient } from '../../src/client/index.ts';
+import { type ClientOptions, createClientWith } from '../../client/client.ts';
+import type { BookClient } from '../../client/index.ts';
 import type { ScriptedServer } from './scripted-server.ts';
 
 export const CREDENTIALS = { username: 'librarian', password: 'the password of the tests' } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Book, type BookQuery, RefusedError } from '../../src/client/index.ts';
+import { type Book, type BookQuery, RefusedError } from '../../client/index.ts';
 import { hasty } from './clients.ts';
 import { type Reaction, ScriptedServer } from './scripted-server.ts';
 

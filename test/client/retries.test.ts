@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookClient, NoResponseError, RefusedError } from '../../src/client/index.ts';
+import { type BookClient, NoResponseError, RefusedError } from '../../client/index.ts';
 import { hasty } from './clients.ts';
 import { type Reaction, ScriptedServer, type Step, times, tokenNumber } from './scripted-server.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createClientWith } from '../../src/client/client.ts';
-import { type Book, createClient, RefusedError } from '../../src/client/index.ts';
-import { DEPENDENCIES } from '../../src/client/retries.ts';
+import { createClientWith } from '../../client/client.ts';
+import { type Book, createClient, RefusedError } from '../../client/index.ts';
+import { DEPENDENCIES } from '../../client/retries.ts';
 import { startAlteringProxy } from '../../testkit/altering-proxy.ts';
 import { engines } from '../../testkit/engines.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';

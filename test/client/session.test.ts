@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RefusedError, Session } from '../../src/client/index.ts';
+import { RefusedError, Session } from '../../client/index.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import {
   LIFETIME_SECONDS,

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Change } from '../../console/src/state/book-list.ts';
-import { BookWriter } from '../../console/src/state/book-writer.ts';
-import { Connection } from '../../console/src/state/connection.ts';
-import { entityTag } from '../../console/src/state/entity-tag.ts';
-import type { Failure } from '../../console/src/state/selection.ts';
-import { entityTag as entityTagOfService } from '../../src/book/entity-tag.ts';
 import {
   type Book,
   type BookClient,
   createClient,
   NoResponseError,
   RefusedError,
-} from '../../src/client/index.ts';
+} from '../../client/index.ts';
+import type { Change } from '../../console/src/state/book-list.ts';
+import { BookWriter } from '../../console/src/state/book-writer.ts';
+import { Connection } from '../../console/src/state/connection.ts';
+import { entityTag } from '../../console/src/state/entity-tag.ts';
+import type { Failure } from '../../console/src/state/selection.ts';
+import { entityTag as entityTagOfService } from '../../src/book/entity-tag.ts';
 import { engines } from '../../testkit/engines.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { findBook, manyBooks } from './books.ts';

@@ -1,4 +1,4 @@
-import type { BookFields } from '../../src/client/index.ts';
+import type { BookFields } from '../../client/index.ts';
 import type { Service } from '../../testkit/service.ts';
 
 /** Books in the public domain. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import type { Book } from '../../client/index.ts';
 import { barsOf, heightOf } from '../../console/src/state/decades.ts';
 import { readYear } from '../../console/src/state/fields.ts';
 import { LoadedPages } from '../../console/src/state/loaded-pages.ts';
@@ -10,7 +11,6 @@ import { searchedWords } from '../../console/src/state/view.ts';
 import { ListHeight, visibleRows } from '../../console/src/state/visible-rows.ts';
 import { matchedParts } from '../../console/src/ui/matched-parts.ts';
 import { visibleText } from '../../console/src/ui/visible-text.ts';
-import type { Book } from '../../src/client/index.ts';
 
 /** The bars for years from the first to the last one, before and since the year 0, in 2026. */
 function bars(barsMax: number, bc?: readonly [number, number], ad?: readonly [number, number]): string[] {

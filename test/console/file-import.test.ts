@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { type BookClient, createClient, NoResponseError, RefusedError } from '../../client/index.ts';
 import type { Batch } from '../../console/src/state/files/batches.ts';
 import { type ImportEnd, importBatches, type Phase } from '../../console/src/state/files/import-batches.ts';
-import { type BookClient, createClient, NoResponseError, RefusedError } from '../../src/client/index.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 
 /** The outcome of an attempt. `unconfirmed` and `lost` ones get no response, and only the former are stored. */

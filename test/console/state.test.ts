@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { computed, type Signal, signal } from '@preact/signals';
+import { type Book, type BookClient, createClient, RefusedError } from '../../client/index.ts';
 import { BookList, type Change } from '../../console/src/state/book-list.ts';
 import { CellEdits } from '../../console/src/state/cell-edits.ts';
 import { Connection } from '../../console/src/state/connection.ts';
@@ -13,7 +14,6 @@ import { groupChanges, PastChanges } from '../../console/src/state/past-changes.
 import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
-import { type Book, type BookClient, createClient, RefusedError } from '../../src/client/index.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, findBook, manyBooks, store } from './books.ts';

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'vite';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../client/index.ts';
 import { engines } from '../../testkit/engines.ts';
 import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { ServiceProcess } from '../../testkit/service-process.ts';
@@ -74,12 +74,12 @@ describe('The package', () => {
   test('contains the build, the types of the client, the documentation, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/(page\.html|icon\.svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|mcp\/dist\/(server\.js|licenses\.md)|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/package\.json|dist\/src\/web\/docs\/(page\.html|icon\.svg)|dist\/console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|dist\/mcp\/licenses\.md|bin\/[\w-]+\.mjs|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],
     );
-    for (const path of ['dist/main.js', 'console/dist/index.html']) {
+    for (const path of ['dist/src/main.js', 'dist/mcp/server.js', 'dist/console/dist/index.html']) {
       assert.ok(files.includes(path), path);
     }
   });
@@ -159,7 +159,7 @@ describe('The package of the client', () => {
     for (const specifier of [
       'bookkeeping-client/dist/client/client.js',
       'bookkeeping',
-      'bookkeeping/dist/app.js',
+      'bookkeeping/dist/src/app.js',
     ]) {
       const { code, output } = await project.node('--eval', `await import('${specifier}')`);
       assert.notEqual(code, 0, specifier);

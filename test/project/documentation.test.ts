@@ -10,7 +10,7 @@ import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
 import { readDocument } from '../../testkit/document.ts';
 import { LOG_KEYS } from '../../testkit/log.ts';
 import { listFiles } from './deployment.ts';
-import { exists, listModules, listSources, readPackage, readText } from './files.ts';
+import { exists, listModules, listProductSources, listSources, readPackage, readText } from './files.ts';
 import { anchorOf, codeIn, codeOf, headingsOf, linksOf, rowsUnder } from './markdown.ts';
 
 const readme = readText('README.md');
@@ -219,8 +219,8 @@ describe('ARCHITECTURE.md', () => {
     );
   });
 
-  test('names every folder of src/', () => {
-    const folders = new Set(listSources().map((path) => `${dirname(path)}/`));
+  test('names every folder of src/ and of the products', () => {
+    const folders = new Set([...listSources(), ...listProductSources()].map((path) => `${dirname(path)}/`));
     folders.delete('src/');
     assert.deepEqual(
       [...folders].filter((folder) => !paths.includes(folder)),
@@ -318,7 +318,7 @@ test('Links without a target are detected', () => {
 /** Whether code in a document is a path of the project. */
 function isPath(code: string): boolean {
   return (
-    /^(src|console|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(code) ||
+    /^(src|client|console|mcp|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(code) ||
     /^[\w.-]+\.(md|json|ts|mjs)$/.test(code)
   );
 }

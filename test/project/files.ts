@@ -18,6 +18,11 @@ export function listSources(): string[] {
   return globSync('src/**/*.ts', { cwd: ROOT }).toSorted();
 }
 
+/** The paths of all modules of the products beside the service: their folders are workspaces. */
+export function listProductSources(): string[] {
+  return globSync('{client,mcp}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules', '**/dist'] }).toSorted();
+}
+
 /** The paths of what tests, campaigns, the benchmark and the conformance kit share, and of the latter three. */
 export function listToolSources(): string[] {
   return globSync('{testkit,campaigns,bench,conformance}/**/*.ts', { cwd: ROOT }).toSorted();
@@ -30,7 +35,7 @@ export function listConsoleSources(): string[] {
 
 /** The paths of all modules of the project, tests and scripts, except `bench/peers`, which have their own package.json. */
 export function listModules(): string[] {
-  const folders = '{src,console,mcp,test,testkit,campaigns,conformance,bench,scripts,bin}';
+  const folders = '{src,client,console,mcp,test,testkit,campaigns,conformance,bench,scripts,bin}';
   return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
     cwd: ROOT,
     exclude: ['**/node_modules', '**/dist', 'bench/peers'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { posix } from 'node:path';
 import { describe, test } from 'node:test';
-import { listConsoleSources, listSources, listToolSources, readText } from './files.ts';
+import { listConsoleSources, listProductSources, listSources, listToolSources, readText } from './files.ts';
 import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } from './imports.ts';
 
 /** Imports point inward: process → app → server → search, history → api → http, and book at the centre. */
@@ -88,9 +89,14 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'the command line knows no HTTP and no engine',
     modules: /^cli\//,
-    mayImport: /^(cli|book|client|formats|config|json)\/|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
+    mayImport:
+      /^(cli|book|formats|config|json)\/|^\.\.\/client\/index\.ts$|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
   },
-  { rule: 'main.ts alone starts the command line', modules: /^(?!main\.ts|cli\/)/, mayNotImport: /^cli\// },
+  {
+    rule: 'main.ts alone starts the command line',
+    modules: /^(?!main\.ts|cli\/|\.\.\/)/,
+    mayNotImport: /^cli\//,
+  },
   {
     rule: 'a driver has its folder',
     modules: /^(?!(store|changes|history|search)\/sqlite\/|config\/env-file\.ts)/,
@@ -127,18 +133,25 @@ const RULES: readonly ImportRule[] = [
     mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
   },
   {
-    rule: 'client/ imports the types of the contract, and nothing that browsers lack',
-    modules: /^client\//,
-    mayNotImport: /^(?!client\/|book\/contract\.ts$)/,
+    rule: 'the command line alone imports products',
+    modules: /^(?!\.\.\/|cli\/)/,
+    mayNotImport: /^\.\.\//,
   },
   {
-    rule: 'the service does not import its client',
-    modules: /^(?!client\/|cli\/)/,
-    mayNotImport: /^client\//,
+    rule: 'client/ imports the types of the contract, and nothing that browsers lack',
+    modules: /^\.\.\/client\//,
+    mayNotImport: /^(?!\.\.\/client\/|book\/contract\.ts$)/,
+  },
+  {
+    rule: 'mcp/ imports the client, entity tags and its command',
+    modules: /^\.\.\/mcp\//,
+    mayImport: /^\.\.\/(mcp|client)\/|^book\/entity-tag\.ts$|^cli\/commands\/mcp\.ts$/,
   },
 ];
 
-const sources: Sources = new Map(listSources().map((path) => [path.replace(/^src\//, ''), readText(path)]));
+const sources: Sources = new Map(
+  [...listSources(), ...listProductSources()].map((path) => [posix.relative('src', path), readText(path)]),
+);
 
 describe('The imports of the service', () => {
   test('point inward', () => {
@@ -188,12 +201,14 @@ test('Only config.ts reads the environment', () => {
 describe('The imports of the web console', () => {
   const ofConsole = new Map(listConsoleSources().map((path) => [path, readText(path)]));
   const imported = ofConsole.entries().flatMap(([path, source]) => importsOf(path, source));
-  const ours = [...imported].filter((path) => /^(src|console)\//.test(path) || path.startsWith('.'));
+  const ours = [...imported].filter(
+    (path) => /^(src|console|bookkeeping-\w+)\//.test(path) || path.startsWith('.'),
+  );
 
-  test('are its own modules and texts, the client, src/formats and the folding of texts', () => {
+  test('are its own modules and texts, the client, the formats and the folding of texts', () => {
     const shared =
-      /^(src\/(client\/index\.ts$|formats\/|book\/folded-text\.ts$)|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
-    assert.ok(ours.includes('src/client/index.ts'));
+      /^(bookkeeping-client\/index\.ts$|src\/(formats\/|book\/folded-text\.ts$)|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
+    assert.ok(ours.includes('bookkeeping-client/index.ts'));
     assert.deepEqual(
       ours.filter((path) => !shared.test(path) && !ofConsole.has(path)),
       [],
@@ -300,12 +315,16 @@ describe('The check of imports', () => {
       `import { run } from '../cli/run.ts';`,
       /starts the command line/,
     ],
-    'of the book by the client': ['client/list.ts', `import type { X } from '../book/book.ts';`, /client\//],
-    'of Node by the client': ['client/abort.ts', `import { once } from 'node:events';`, /client\//],
+    'of the book by the client': [
+      '../client/list.ts',
+      `import type { X } from '../src/book/book.ts';`,
+      /client\//,
+    ],
+    'of Node by the client': ['../client/abort.ts', `import { once } from 'node:events';`, /client\//],
     'of the client by the service': [
       'http/response.ts',
-      `import { x } from '../client/list.ts';`,
-      /its client/,
+      `import { x } from '../../client/list.ts';`,
+      /alone imports products/,
     ],
     'of the store by a format': [
       'formats/csv.ts',

@@ -1,26 +1,28 @@
 import { posix } from 'node:path';
 
-/** A rule for imports. Paths are relative to `src/`. */
+/** A rule for imports. Paths are relative to `src/`, so that those of products begin with `../`. */
 export interface ImportRule {
   /** The description in error messages. */
   readonly rule: string;
   /** The modules that it applies to. */
   readonly modules: RegExp;
-  /** The only modules of `src/` that these may import. */
+  /** The only modules of ours that these may import. */
   readonly mayImport?: RegExp;
-  /** Modules of `src/`, packages and modules of Node that these may not import. */
+  /** Modules of ours, packages and modules of Node that these may not import. */
   readonly mayNotImport?: RegExp;
 }
 
-/** Sources by their paths within `src/`. */
+/** Sources by their paths, relative to `src/`. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** The imports of a module: paths within `src/`, and packages. */
+/** The imports of a module: paths relative to `src/`, and packages. */
 export function importsOf(path: string, source: string): string[] {
   const statements = source.matchAll(/^(?:import|export)\s(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm);
   const calls = source.matchAll(/\b(?:import|require)\(\s*['"]([^'"]+)['"]/g);
   return [...statements, ...calls].map(([, specifier = '']) =>
-    specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier,
+    specifier.startsWith('.')
+      ? posix.relative('src', posix.join('src', posix.dirname(path), specifier))
+      : specifier,
   );
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { abortable, shareInFlight, sleep } from '../../src/client/abort.ts';
+import { abortable, shareInFlight, sleep } from '../../client/abort.ts';
 
 const REASON = new Error('enough');
 /** Longer than any test. */

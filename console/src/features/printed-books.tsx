@@ -1,6 +1,6 @@
+import type { Book } from 'bookkeeping-client/index.ts';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Book } from '../../../src/client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, formatYear } from '../language/texts.ts';

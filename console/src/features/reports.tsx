@@ -1,6 +1,6 @@
 import { useSignalEffect } from '@preact/signals';
+import type { Book } from 'bookkeeping-client/index.ts';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Book } from '../../../src/client/index.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
 import type { App } from '../state/app.ts';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
+import { BookkeepingError, type Login, RefusedError } from 'bookkeeping-client/index.ts';
 import { useEffect } from 'preact/hooks';
-import { BookkeepingError, type Login, RefusedError } from '../../../src/client/index.ts';
 import { formatMessage } from '../language/format.ts';
 import type { Texts } from '../language/language.ts';
 import { texts } from '../language/texts.ts';

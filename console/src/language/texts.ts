@@ -1,5 +1,5 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
-import { NoResponseError, RefusedError } from '../../../src/client/index.ts';
+import { NoResponseError, RefusedError } from 'bookkeeping-client/index.ts';
 import { formatMessage } from './format.ts';
 import {
   chooseLanguage,

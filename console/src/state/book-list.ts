@@ -7,7 +7,7 @@ import {
   type BookPage,
   type BookQuery,
   RefusedError,
-} from '../../../src/client/index.ts';
+} from 'bookkeeping-client/index.ts';
 import type { Connection } from './connection.ts';
 import { isSame } from './fields.ts';
 import { LoadedPages, type MissingRows } from './loaded-pages.ts';

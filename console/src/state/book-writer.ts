@@ -1,5 +1,5 @@
 import { batch } from '@preact/signals';
-import { type Book, type BookClient, type BookFields, RefusedError } from '../../../src/client/index.ts';
+import { type Book, type BookClient, type BookFields, RefusedError } from 'bookkeeping-client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
 import { bookOf, type Change } from './book-list.ts';
 import { type Connection, isTemporary } from './connection.ts';

@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals';
-import type { BookQuery } from '../../../src/client/index.ts';
+import type { BookQuery } from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
 import { type Bar, barsOf, type Years } from './decades.ts';
 import { request } from './found-books.ts';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { NoResponseError, RefusedError } from '../../../src/client/index.ts';
+import { NoResponseError, RefusedError } from 'bookkeeping-client/index.ts';
 
 /** The pauses before the service is asked whether it responds again: each is twice as long, up to the last. */
 const PAUSE_MS = 1_000;

@@ -1,5 +1,5 @@
+import type { Book } from 'bookkeeping-client/index.ts';
 import { foldText } from '../../../src/book/folded-text.ts';
-import type { Book } from '../../../src/client/index.ts';
 
 /** The limit of books with the same title that are compared. */
 const SAME_TITLE_MAX = 10_000;

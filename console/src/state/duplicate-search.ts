@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Book } from '../../../src/client/index.ts';
+import type { Book } from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
 import { findDuplicates } from './duplicate-groups.ts';
 import type { Operations, Report } from './operations.ts';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type Book, type BookClient, type BookFields, TEXT_LENGTH_MAX } from '../../../src/client/index.ts';
+import { type Book, type BookClient, type BookFields, TEXT_LENGTH_MAX } from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
 import { changesOf, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';

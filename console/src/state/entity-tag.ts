@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import type { Book } from '../../../src/client/index.ts';
+import type { Book } from 'bookkeeping-client/index.ts';
 
 const utf8 = new TextEncoder();
 

@@ -1,4 +1,4 @@
-import type { BookFields } from '../../../src/client/index.ts';
+import type { BookFields } from 'bookkeeping-client/index.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 
 /** The texts of the form of a book. */

@@ -4,7 +4,7 @@ import {
   type BookClient,
   ChangesRemovedError,
   RefusedError,
-} from '../../../src/client/index.ts';
+} from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
 import { type Connection, sleep } from './connection.ts';
 import type { History } from './history.ts';

@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
-import type { Book, BookClient } from '../../../src/client/index.ts';
+import type { Book, BookClient } from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
 import type { ShownView } from './view.ts';
 

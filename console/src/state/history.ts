@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { BookChange } from '../../../src/client/index.ts';
+import type { BookChange } from 'bookkeeping-client/index.ts';
 
 /** The history of the service, and the changes of others. */
 export class History {

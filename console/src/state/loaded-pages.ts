@@ -1,4 +1,4 @@
-import type { Book, BookPage } from '../../../src/client/index.ts';
+import type { Book, BookPage } from 'bookkeeping-client/index.ts';
 
 /** Consecutive books of a list. */
 export interface LoadedPage {

@@ -1,5 +1,5 @@
 import { batch, effect, type ReadonlySignal, signal } from '@preact/signals';
-import type { Book, BookChange, BookClient } from '../../../src/client/index.ts';
+import type { Book, BookChange, BookClient } from 'bookkeeping-client/index.ts';
 import { type BookList, bookOf, type Change } from './book-list.ts';
 import type { BookWriter } from './book-writer.ts';
 import type { Connection } from './connection.ts';

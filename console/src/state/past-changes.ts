@@ -5,7 +5,7 @@ import {
   type BookClient,
   type BookFields,
   RefusedError,
-} from '../../../src/client/index.ts';
+} from 'bookkeeping-client/index.ts';
 import type { Change } from './book-list.ts';
 import { isSame } from './fields.ts';
 import { OPERATION_BOOKS_MAX, type Operations, type Report } from './operations.ts';

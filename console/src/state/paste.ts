@@ -1,4 +1,4 @@
-import type { Book } from '../../../src/client/index.ts';
+import type { Book } from 'bookkeeping-client/index.ts';
 import { escapeFormula, unescapeFormula } from '../../../src/formats/formula.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 import type { BookList, Change } from './book-list.ts';

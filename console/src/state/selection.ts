@@ -1,5 +1,5 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
-import type { Book, RefusedError } from '../../../src/client/index.ts';
+import type { Book, RefusedError } from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
 import type { ShownView } from './view.ts';
 

@@ -7,7 +7,7 @@ import {
   requestToken,
   Session,
   type Token,
-} from '../../../src/client/index.ts';
+} from 'bookkeeping-client/index.ts';
 
 const RENEWAL_MARGIN_MS = 90_000;
 

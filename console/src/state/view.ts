@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
+import type { BookQuery } from 'bookkeeping-client/index.ts';
 import { typedWords } from '../../../src/book/folded-text.ts';
-import type { BookQuery } from '../../../src/client/index.ts';
 import { readYear } from './fields.ts';
 import { SORTS, type Sort } from './sort.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { ChangesRemovedError, RefusedError } from '../../client/index.ts';
+import { ChangesRemovedError, RefusedError } from '../../../client/index.ts';
 import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
 import { openOutput, readText, STANDARD_STREAM, syncFolderOf, toFileError } from '../files.ts';

@@ -1,5 +1,6 @@
+import { extname } from 'node:path';
+import type { TokenProvider } from '../../../client/index.ts';
 import { READ_SCOPE, scopeOf, Tokens } from '../../auth/tokens.ts';
-import type { TokenProvider } from '../../client/index.ts';
 import { loadVariables } from '../../config/config.ts';
 import { readVersion } from '../../config/version.ts';
 import { Secret } from '../../secret.ts';
@@ -16,7 +17,7 @@ export interface McpOptions {
 }
 
 /** In a clone, Node runs the source; the package has a build with all that it needs. */
-const SERVER = import.meta.url.endsWith('.ts') ? '../../../mcp/server.ts' : '../../../mcp/dist/server.js';
+const SERVER = `../../../mcp/server${extname(import.meta.url)}`;
 
 /** Serves an assistant on standard input and output, until it closes them. */
 export async function perform({ options }: ArgumentsOf<'mcp'>): Promise<number> {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
+import type { Book, BookChange } from 'bookkeeping-client/index.ts';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Book, BookChange } from '../../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { language } from '../../language/language.ts';

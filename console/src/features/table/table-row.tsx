@@ -1,6 +1,6 @@
+import type { Book } from 'bookkeeping-client/index.ts';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Book } from '../../../../src/client/index.ts';
 import { formatMessage } from '../../language/format.ts';
 import { texts } from '../../language/texts.ts';
 import { COLUMNS, directionOf, nextSort } from '../../state/sort.ts';

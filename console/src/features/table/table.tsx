@@ -1,6 +1,6 @@
 import { effect, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import type { Book } from 'bookkeeping-client/index.ts';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Book } from '../../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, texts } from '../../language/texts.ts';

@@ -1,4 +1,4 @@
-import type { BookFields } from '../../../../src/client/index.ts';
+import type { BookFields } from 'bookkeeping-client/index.ts';
 import type { BookRow } from '../../../../src/formats/book-row.ts';
 
 /** Books that one request stores, all or none. */

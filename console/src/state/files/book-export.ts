@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { BookQuery } from '../../../../src/client/index.ts';
+import type { BookQuery } from 'bookkeeping-client/index.ts';
 import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
 import type { BookList } from '../book-list.ts';
 import type { Selection } from '../selection.ts';

@@ -1,4 +1,4 @@
-import type { BookClient } from '../../../../src/client/index.ts';
+import type { BookClient } from 'bookkeeping-client/index.ts';
 import type { BookRow } from '../../../../src/formats/book-row.ts';
 import { keyOf } from '../../../../src/formats/equal-books.ts';
 

@@ -1,5 +1,5 @@
 import { batch, computed, signal } from '@preact/signals';
-import { BookkeepingError } from '../../../../src/client/index.ts';
+import { BookkeepingError } from 'bookkeeping-client/index.ts';
 import type { BookReading } from '../../../../src/formats/book-row.ts';
 import { guessByCells } from '../../../../src/formats/first-row.ts';
 import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';

@@ -1,4 +1,4 @@
-import { type Book, type BookClient, BookkeepingError, RefusedError } from '../../../../src/client/index.ts';
+import { type Book, type BookClient, BookkeepingError, RefusedError } from 'bookkeeping-client/index.ts';
 import type { Batch } from './batches.ts';
 
 export interface ImportDependencies {

@@ -1,5 +1,5 @@
 /** The public API of `bookkeeping-client`. */
-export { type Book, type BookFields, TEXT_LENGTH_MAX } from '../book/contract.ts';
+export { type Book, type BookFields, TEXT_LENGTH_MAX } from '../src/book/contract.ts';
 export type { BookChange, ChangesOptions } from './changes.ts';
 export {
   type BookClient,

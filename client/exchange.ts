@@ -1,4 +1,4 @@
-import type { Envelope } from '../book/contract.ts';
+import type { Envelope } from '../src/book/contract.ts';
 import { type ErrorResponse, NoResponseError } from './errors.ts';
 
 /** A request to the API, without its token. */

@@ -1,4 +1,4 @@
-import type { Book } from '../book/contract.ts';
+import type { Book } from '../src/book/contract.ts';
 import { type ApiResponse, readNumber } from './exchange.ts';
 
 /** The parameters of `GET /books`. Filters are combined with AND. */

@@ -1,4 +1,4 @@
-import type { Book, BookFields } from '../book/contract.ts';
+import type { Book, BookFields } from '../src/book/contract.ts';
 import { type BookChange, type ChangesOptions, followChanges, nextCursorOf, readChanges } from './changes.ts';
 import { createSender, reading, type Send, TIMEOUT_MS, writing } from './exchange.ts';
 import { type BookList, type BookQuery, createBookList } from './list.ts';

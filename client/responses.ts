@@ -1,4 +1,4 @@
-import type { Book } from '../book/contract.ts';
+import type { Book } from '../src/book/contract.ts';
 import { RefusedError } from './errors.ts';
 import type { ApiResponse } from './exchange.ts';
 
