@@ -7,6 +7,7 @@ FROM --platform=$BUILDPLATFORM node:${NODE} AS console
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY client ./client
+COPY formats ./formats
 COPY console/package.json ./console/
 RUN npm ci --workspace=console --no-audit --no-fund
 COPY src ./src
@@ -20,6 +21,7 @@ RUN npm ci --workspaces=false --omit=dev --omit=optional --no-audit --no-fund
 COPY LICENSE ./
 COPY bin ./bin
 COPY client ./client
+COPY formats ./formats
 COPY src ./src
 COPY --from=console /app/console/dist ./console/dist
 # Fills the compile cache, which has a folder for each user.

@@ -20,9 +20,11 @@ const SOURCES = [
   'console/src',
   'console/vite.config.ts',
   'client',
+  'formats',
   'package-lock.json',
   'src/book',
-  'src/formats',
+  'src/http/body-limits.ts',
+  'src/json',
   'src/web/docs/icon.svg',
 ];
 

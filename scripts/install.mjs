@@ -18,10 +18,10 @@ const withDevelopment =
   process.argv.includes('--with-development') || existsSync(`${root}node_modules/typescript`);
 const withMachineNode = isMachineNodeNewer();
 
-if (!isInstalled(withDevelopment ? ['', 'client', 'console', 'mcp'] : ['', 'client', 'console'])) {
+if (!isInstalled(withDevelopment ? ['', 'console', 'mcp'] : ['', 'console'])) {
   // `npm ci` deletes node_modules, but Windows does not delete a Node that runs.
   const action = isWindows ? ['install', '--no-save'] : ['ci'];
-  const workspaces = ['--include-workspace-root', '--workspace=client', '--workspace=console'];
+  const workspaces = ['--include-workspace-root', '--workspace=console'];
   // Only development dependencies need install scripts.
   const scope = withDevelopment ? ['--include=dev'] : ['--omit=dev', '--ignore-scripts', ...workspaces];
   npm(...action, ...scope);

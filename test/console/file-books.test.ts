@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { batchesOf } from '../../console/src/state/files/batches.ts';
 import { checkFile, readBooks } from '../../console/src/state/files/check-file.ts';
-import type { BookRow } from '../../src/formats/book-row.ts';
-import { guessByCells, looksLikeBook } from '../../src/formats/first-row.ts';
+import type { BookRow } from '../../formats/book-row.ts';
+import { guessByCells, looksLikeBook } from '../../formats/first-row.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 

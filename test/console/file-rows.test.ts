@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readChunks, UnreadableFileError } from '../../console/src/state/files/file-bytes.ts';
 import { readRows } from '../../console/src/state/files/row-file.ts';
 import { readSample } from '../../console/src/state/files/sample.ts';
-import type { RowError } from '../../src/formats/row.ts';
+import type { RowError } from '../../formats/row.ts';
 
 function problem(name: UnreadableFileError['problem'], format = '') {
   return (error: unknown) =>

@@ -41,7 +41,16 @@ test('A service whose console is not built logs how to build it and responds 404
 
 test('A build that fails before npm start is reported in two lines, and does not fail npm start', async () => {
   await using folder = await createFolder();
-  for (const name of ['bin', 'scripts', 'src', 'package.json', 'package-lock.json', ...CONSOLE]) {
+  for (const name of [
+    'bin',
+    'client',
+    'formats',
+    'scripts',
+    'src',
+    'package.json',
+    'package-lock.json',
+    ...CONSOLE,
+  ]) {
     await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
   }
   const { stdout, stderr } = await promisify(execFile)(

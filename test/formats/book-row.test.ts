@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bookReader } from '../../formats/book-row.ts';
 import { readBook } from '../../src/book/book.ts';
-import { bookReader } from '../../src/formats/book-row.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 
 const read = bookReader([], { title: 'title', author: 'author', year: 'year' });

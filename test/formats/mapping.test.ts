@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { guessMapping, otherYearColumn } from '../../src/formats/mapping.ts';
+import { guessMapping, otherYearColumn } from '../../formats/mapping.ts';
 
 describe('guessMapping', () => {
   test('finds the columns by their names, in several languages', () => {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import { type BookReading, type BookRow, bookReader } from '../../formats/book-row.ts';
+import { describeRowError } from '../../formats/cli/row-error.ts';
+import { FORMATS, type Format } from '../../formats/file-format.ts';
+import { ForeignFileError } from '../../formats/file-kind.ts';
+import { guessMapping, type Mapping } from '../../formats/mapping.ts';
+import { writeBooks } from '../../formats/rendering.ts';
+import { openRows, type RowOptions } from '../../formats/rows.ts';
 import type { Book } from '../../src/book/book.ts';
-import { describeRowError } from '../../src/cli/import/row-error.ts';
-import { type BookReading, type BookRow, bookReader } from '../../src/formats/book-row.ts';
-import { FORMATS, type Format } from '../../src/formats/file-format.ts';
-import { ForeignFileError } from '../../src/formats/file-kind.ts';
-import { guessMapping, type Mapping } from '../../src/formats/mapping.ts';
-import { writeBooks } from '../../src/formats/rendering.ts';
-import { openRows, type RowOptions } from '../../src/formats/rows.ts';
 import { SPECIAL_TEXTS } from '../store/texts.ts';
 
 interface ReadOptions extends RowOptions, BookReading {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readYear } from '../../src/formats/year.ts';
+import { readYear } from '../../formats/year.ts';
 
 const YEARS: Record<string, readonly (readonly [text: string, year: number])[]> = {
   'a number, which may have a sign, zeros or an exponent': [

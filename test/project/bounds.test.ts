@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { exists, listSources, readText } from './files.ts';
+import { exists, listProductSources, listSources, readText } from './files.ts';
 import { codeIn, rowsUnder } from './markdown.ts';
 
 const LIMITS = 'docs/limits.md';
@@ -109,8 +109,8 @@ describe(`The tables in ${LIMITS}`, () => {
   }
 
   test('has every constant of the service whose name ends with MAX or TIMEOUT_MS', () => {
-    const constants = listSources()
-      .filter((path) => !/^src\/(cli|metrics)\//.test(path))
+    const constants = [...listSources(), ...listProductSources()]
+      .filter((path) => !/^(src\/(cli|metrics)|client|formats\/cli)\//.test(path))
       .flatMap((path) => {
         const names = readText(path).matchAll(
           /^(?:export )?const ([A-Z_]+_MAX|[A-Z_]+_TIMEOUT_MS) = [0-9A-Z]/gm,

@@ -269,7 +269,7 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-for (const name of listFiles('{,docs/,bench/,client/,console/src/language/}*.md')) {
+for (const name of listFiles('{,docs/,bench/,client/,console/src/language/,formats/}*.md')) {
   const text = readText(name);
 
   test(`The commands in ${name} exist`, () => {
@@ -318,7 +318,7 @@ test('Links without a target are detected', () => {
 /** Whether code in a document is a path of the project. */
 function isPath(code: string): boolean {
   return (
-    /^(src|client|console|mcp|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(code) ||
+    /^(src|client|console|formats|mcp|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(code) ||
     /^[\w.-]+\.(md|json|ts|mjs)$/.test(code)
   );
 }

@@ -20,7 +20,10 @@ export function listSources(): string[] {
 
 /** The paths of all modules of the products beside the service: their folders are workspaces. */
 export function listProductSources(): string[] {
-  return globSync('{client,mcp}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules', '**/dist'] }).toSorted();
+  return globSync('{client,formats,mcp}/**/*.ts', {
+    cwd: ROOT,
+    exclude: ['**/node_modules', '**/dist'],
+  }).toSorted();
 }
 
 /** The paths of what tests, campaigns, the benchmark and the conformance kit share, and of the latter three. */
@@ -35,7 +38,7 @@ export function listConsoleSources(): string[] {
 
 /** The paths of all modules of the project, tests and scripts, except `bench/peers`, which have their own package.json. */
 export function listModules(): string[] {
-  const folders = '{src,client,console,mcp,test,testkit,campaigns,conformance,bench,scripts,bin}';
+  const folders = '{src,client,console,formats,mcp,test,testkit,campaigns,conformance,bench,scripts,bin}';
   return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
     cwd: ROOT,
     exclude: ['**/node_modules', '**/dist', 'bench/peers'],

@@ -25,11 +25,6 @@ const RULES: readonly ImportRule[] = [
   { rule: 'search/ and history/ do not know each other', modules: /^search\//, mayNotImport: /^history\// },
   { rule: 'a leaf imports nothing', modules: /^(json\/|secret\.ts)/, mayImport: /^json\// },
   { rule: 'book/ imports the JSON reader only', modules: /^book\//, mayImport: /^(book|json)\// },
-  {
-    rule: 'formats/ imports only books, JSON and limits, and nothing that browsers lack',
-    modules: /^formats\//,
-    mayNotImport: /^(?!(formats|book|json)\/|http\/body-limits\.ts$)/,
-  },
   { rule: 'log/ imports nothing', modules: /^log\//, mayImport: /^log\// },
   {
     rule: 'auth/ imports the JSON reader, its errors and secrets',
@@ -83,14 +78,14 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'app.ts and the command line load an engine',
-    modules: /^(?!app\.ts|cli\/)/,
+    modules: /^(?!app\.ts|cli\/|\.\.\/formats\/cli\/)/,
     mayNotImport: /^store\/load-engine\.ts$/,
   },
   {
     rule: 'the command line knows no HTTP and no engine',
     modules: /^cli\//,
     mayImport:
-      /^(cli|book|formats|config|json)\/|^\.\.\/client\/index\.ts$|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
+      /^(cli|book|config)\/|^\.\.\/(client\/index|formats\/cli\/(import|export))\.ts$|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
   },
   {
     rule: 'main.ts alone starts the command line',
@@ -141,6 +136,16 @@ const RULES: readonly ImportRule[] = [
     rule: 'client/ imports the types of the contract, and nothing that browsers lack',
     modules: /^\.\.\/client\//,
     mayNotImport: /^(?!\.\.\/client\/|book\/contract\.ts$)/,
+  },
+  {
+    rule: 'formats/ imports books, JSON and limits, and nothing that browsers lack',
+    modules: /^\.\.\/formats\/(?!cli\/)/,
+    mayNotImport: /^(?!\.\.\/formats\/(?!cli\/)|(book|json)\/|http\/body-limits\.ts$)/,
+  },
+  {
+    rule: 'import and export are commands on formats and a store',
+    modules: /^\.\.\/formats\/cli\//,
+    mayImport: /^\.\.\/formats\/|^book\/|^(cli\/[^/]+|config\/config|store\/[^/]+)\.ts$/,
   },
   {
     rule: 'mcp/ imports the client, entity tags and its command',
@@ -207,7 +212,7 @@ describe('The imports of the web console', () => {
 
   test('are its own modules and texts, the client, the formats and the folding of texts', () => {
     const shared =
-      /^(bookkeeping-client\/index\.ts$|src\/(formats\/|book\/folded-text\.ts$)|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
+      /^(bookkeeping-(client\/index\.ts$|formats\/[\w-]+\.ts$)|src\/book\/folded-text\.ts$|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
     assert.ok(ours.includes('bookkeeping-client/index.ts'));
     assert.deepEqual(
       ours.filter((path) => !shared.test(path) && !ofConsole.has(path)),
@@ -326,12 +331,17 @@ describe('The check of imports', () => {
       `import { x } from '../../client/list.ts';`,
       /alone imports products/,
     ],
+    'of an engine by the import': [
+      '../formats/cli/importer.ts',
+      `import type { X } from '../../src/store/sqlite/archive.ts';`,
+      /commands on formats/,
+    ],
     'of the store by a format': [
-      'formats/csv.ts',
-      `import type { X } from '../store/load-engine.ts';`,
+      '../formats/csv.ts',
+      `import type { X } from '../src/store/address.ts';`,
       /formats\//,
     ],
-    'of Node by a format': ['formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats\//],
+    'of Node by a format': ['../formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats\//],
     'of metrics by the store': [
       'store/batch-queue.ts',
       `import { x } from '../metrics/metrics.ts';`,

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
+import type { Field } from 'bookkeeping-formats/row.ts';
 import type { InputHTMLAttributes, RefObject, TargetedInputEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Field } from '../../../src/formats/row.ts';
 import type { FormFields } from '../state/fields.ts';
 import { request } from '../state/found-books.ts';
 import { useApp } from './use-app.ts';

@@ -1,7 +1,7 @@
 import type { Book } from 'bookkeeping-client/index.ts';
+import { FIELDS } from 'bookkeeping-formats/row.ts';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { FIELDS } from '../../../src/formats/row.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, formatYear } from '../language/texts.ts';
 import type { App } from '../state/app.ts';

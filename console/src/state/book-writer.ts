@@ -1,6 +1,6 @@
 import { batch } from '@preact/signals';
 import { type Book, type BookClient, type BookFields, RefusedError } from 'bookkeeping-client/index.ts';
-import { FIELDS } from '../../../src/formats/row.ts';
+import { FIELDS } from 'bookkeeping-formats/row.ts';
 import { bookOf, type Change } from './book-list.ts';
 import { type Connection, isTemporary } from './connection.ts';
 import { entityTag } from './entity-tag.ts';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Book } from 'bookkeeping-client/index.ts';
-import { FIELDS, type Field } from '../../../src/formats/row.ts';
+import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import { type BookWriting, EditSession } from './edit-session.ts';
 import { yearOf } from './fields.ts';
 

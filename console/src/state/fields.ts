@@ -1,5 +1,5 @@
 import type { BookFields } from 'bookkeeping-client/index.ts';
-import { FIELDS, type Field } from '../../../src/formats/row.ts';
+import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 
 /** The texts of the form of a book. */
 export type FormFields = Readonly<Record<Field, string>>;

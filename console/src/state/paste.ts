@@ -1,6 +1,6 @@
 import type { Book } from 'bookkeeping-client/index.ts';
-import { escapeFormula, unescapeFormula } from '../../../src/formats/formula.ts';
-import { FIELDS, type Field } from '../../../src/formats/row.ts';
+import { escapeFormula, unescapeFormula } from 'bookkeeping-formats/formula.ts';
+import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import type { BookList, Change } from './book-list.ts';
 import { readYear, textOfYear } from './fields.ts';
 import type { Operations } from './operations.ts';

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import type { Field } from '../../../../src/formats/row.ts';
+import type { Field } from 'bookkeeping-formats/row.ts';
 import { allTexts, formatYear } from '../../language/texts.ts';
 import { type FormFields, yearOf } from '../../state/fields.ts';
 import { BookInput } from '../book-input.tsx';

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
+import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';

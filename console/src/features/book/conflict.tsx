@@ -1,4 +1,4 @@
-import { FIELDS } from '../../../../src/formats/row.ts';
+import { FIELDS } from 'bookkeeping-formats/row.ts';
 import { allTexts } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';
 import type { FormFields } from '../../state/fields.ts';

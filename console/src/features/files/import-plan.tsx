@@ -1,5 +1,5 @@
-import { type BookRow, bookReader, displayText } from '../../../../src/formats/book-row.ts';
-import { FIELDS } from '../../../../src/formats/row.ts';
+import { type BookRow, bookReader, displayText } from 'bookkeeping-formats/book-row.ts';
+import { FIELDS } from 'bookkeeping-formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { formatNumber } from '../../language/language.ts';
 import { allTexts, explain } from '../../language/texts.ts';

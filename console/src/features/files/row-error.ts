@@ -1,5 +1,5 @@
 import { TEXT_LENGTH_MAX } from 'bookkeeping-client/index.ts';
-import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from '../../../../src/formats/row.ts';
+import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from 'bookkeeping-formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts } from '../../language/texts.ts';
 

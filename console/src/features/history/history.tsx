@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Book, BookChange } from 'bookkeeping-client/index.ts';
+import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import { useEffect, useMemo } from 'preact/hooks';
-import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { language } from '../../language/language.ts';
 import { allTexts, explain, formatYear } from '../../language/texts.ts';

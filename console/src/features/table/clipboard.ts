@@ -1,4 +1,4 @@
-import type { Field } from '../../../../src/formats/row.ts';
+import type { Field } from 'bookkeeping-formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';

@@ -1,7 +1,7 @@
 import { effect, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { Book } from 'bookkeeping-client/index.ts';
+import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, texts } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';

@@ -1,5 +1,5 @@
 import type { BookFields } from 'bookkeeping-client/index.ts';
-import type { BookRow } from '../../../../src/formats/book-row.ts';
+import type { BookRow } from 'bookkeeping-formats/book-row.ts';
 
 /** Books that one request stores, all or none. */
 export interface Batch {

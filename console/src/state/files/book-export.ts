@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { BookQuery } from 'bookkeeping-client/index.ts';
-import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
+import { mediaTypeOf, writeBooks } from 'bookkeeping-formats/rendering.ts';
 import type { BookList } from '../book-list.ts';
 import type { Selection } from '../selection.ts';
 import { queryOf, type ShownView } from '../view.ts';

@@ -1,8 +1,8 @@
-import { type BookReading, type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
-import type { Encoding } from '../../../../src/formats/encoding.ts';
-import { keyOf } from '../../../../src/formats/equal-books.ts';
-import type { Mapping } from '../../../../src/formats/mapping.ts';
-import type { RowError } from '../../../../src/formats/row.ts';
+import { type BookReading, type BookRow, bookReader } from 'bookkeeping-formats/book-row.ts';
+import type { Encoding } from 'bookkeeping-formats/encoding.ts';
+import { keyOf } from 'bookkeeping-formats/equal-books.ts';
+import type { Mapping } from 'bookkeeping-formats/mapping.ts';
+import type { RowError } from 'bookkeeping-formats/row.ts';
 import { isNameless } from '../fields.ts';
 import type { BookCounts } from './existing-books.ts';
 import { type RowFile, readRows } from './row-file.ts';

@@ -1,6 +1,6 @@
 import type { BookClient } from 'bookkeeping-client/index.ts';
-import type { BookRow } from '../../../../src/formats/book-row.ts';
-import { keyOf } from '../../../../src/formats/equal-books.ts';
+import type { BookRow } from 'bookkeeping-formats/book-row.ts';
+import { keyOf } from 'bookkeeping-formats/equal-books.ts';
 
 /** How often there is each book, by {@link keyOf}. */
 export type BookCounts = ReadonlyMap<string, number>;

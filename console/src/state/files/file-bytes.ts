@@ -1,4 +1,4 @@
-import type { ForeignKind } from '../../../../src/formats/file-kind.ts';
+import type { ForeignKind } from 'bookkeeping-formats/file-kind.ts';
 
 /** The bytes that are parsed at a time. */
 const CHUNK_BYTES = 64 * 1_024;

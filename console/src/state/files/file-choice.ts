@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { looksLikeBook } from '../../../../src/formats/first-row.ts';
+import { looksLikeBook } from 'bookkeeping-formats/first-row.ts';
 import type { BookWriting } from '../edit-session.ts';
 import { type FileProblem, UnreadableFileError } from './file-bytes.ts';
 import { FileImport } from './file-import.ts';

@@ -1,9 +1,9 @@
 import { batch, computed, signal } from '@preact/signals';
 import { BookkeepingError } from 'bookkeeping-client/index.ts';
-import type { BookReading } from '../../../../src/formats/book-row.ts';
-import { guessByCells } from '../../../../src/formats/first-row.ts';
-import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
-import type { Field } from '../../../../src/formats/row.ts';
+import type { BookReading } from 'bookkeeping-formats/book-row.ts';
+import { guessByCells } from 'bookkeeping-formats/first-row.ts';
+import { guessMapping, type Mapping } from 'bookkeeping-formats/mapping.ts';
+import type { Field } from 'bookkeeping-formats/row.ts';
 import type { Change } from '../book-list.ts';
 import type { BookWriting } from '../edit-session.ts';
 import type { Operation } from '../operations.ts';

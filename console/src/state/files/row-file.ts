@@ -1,5 +1,5 @@
-import { ForeignFileError } from '../../../../src/formats/file-kind.ts';
-import { openRows, type Rows } from '../../../../src/formats/rows.ts';
+import { ForeignFileError } from 'bookkeeping-formats/file-kind.ts';
+import { openRows, type Rows } from 'bookkeeping-formats/rows.ts';
 import { readChunks, UnreadableFileError } from './file-bytes.ts';
 
 /** A file whose rows can be read repeatedly. */

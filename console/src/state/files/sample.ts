@@ -1,5 +1,5 @@
-import type { Format } from '../../../../src/formats/file-format.ts';
-import type { RawRow } from '../../../../src/formats/row.ts';
+import type { Format } from 'bookkeeping-formats/file-format.ts';
+import type { RawRow } from 'bookkeeping-formats/row.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type RowFile, readRows } from './row-file.ts';
 

@@ -1,9 +1,9 @@
-import { displayText } from '../../formats/book-row.ts';
-import { guessByCells, looksLikeBook } from '../../formats/first-row.ts';
-import { guessMapping, type Mapping, otherYearColumn } from '../../formats/mapping.ts';
-import { FIELDS, type Field } from '../../formats/row.ts';
-import type { Rows } from '../../formats/rows.ts';
-import { CommandError, UsageError } from '../command.ts';
+import { CommandError, UsageError } from '../../src/cli/command.ts';
+import { displayText } from '../book-row.ts';
+import { guessByCells, looksLikeBook } from '../first-row.ts';
+import { guessMapping, type Mapping, otherYearColumn } from '../mapping.ts';
+import { FIELDS, type Field } from '../row.ts';
+import type { Rows } from '../rows.ts';
 import { describeRowError } from './row-error.ts';
 
 /** The column of each field that `--map` names; undefined for a field that it omits. */

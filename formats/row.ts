@@ -1,6 +1,6 @@
-import { formatBytes } from '../http/body-limits.ts';
-import type { ArrayError } from '../json/array-scanner.ts';
-import { DEPTH_MAX, type JsonError } from '../json/parse-json.ts';
+import { formatBytes } from '../src/http/body-limits.ts';
+import type { ArrayError } from '../src/json/array-scanner.ts';
+import { DEPTH_MAX, type JsonError } from '../src/json/parse-json.ts';
 
 export { DEPTH_MAX };
 

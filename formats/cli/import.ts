@@ -1,16 +1,17 @@
-import { loadStoreAddress } from '../../config/config.ts';
-import { bookReader } from '../../formats/book-row.ts';
-import { ForeignFileError } from '../../formats/file-kind.ts';
-import { FIELDS } from '../../formats/row.ts';
-import { openRows } from '../../formats/rows.ts';
-import { loadEngine } from '../../store/load-engine.ts';
-import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
-import { openInput, parseFormat, STANDARD_STREAM } from '../files.ts';
-import { chooseColumns, describeColumns, parseMap } from '../import/columns.ts';
-import { describePosition, Importer } from '../import/importer.ts';
-import { Interruption } from '../interruption.ts';
-import { Progress } from '../progress.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../../src/cli/command.ts';
+import type { ArgumentsOf } from '../../src/cli/commands.ts';
+import { openInput, STANDARD_STREAM } from '../../src/cli/files.ts';
+import { Interruption } from '../../src/cli/interruption.ts';
+import { Progress } from '../../src/cli/progress.ts';
+import { loadStoreAddress } from '../../src/config/config.ts';
+import { loadEngine } from '../../src/store/load-engine.ts';
+import { bookReader } from '../book-row.ts';
+import { ForeignFileError } from '../file-kind.ts';
+import { FIELDS } from '../row.ts';
+import { openRows } from '../rows.ts';
+import { chooseColumns, describeColumns, parseMap } from './columns.ts';
+import { parseFormat } from './format-option.ts';
+import { describePosition, Importer } from './importer.ts';
 
 /** The number of books that a dry run prints. */
 const PREVIEW_BOOKS = 5;

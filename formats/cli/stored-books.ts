@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Book, BookFields } from '../../book/book.ts';
-import { keyOf } from '../../formats/equal-books.ts';
+import type { Book, BookFields } from '../../src/book/book.ts';
+import { keyOf } from '../equal-books.ts';
 
 /** How often a store has each book. */
 export class StoredBooks {

@@ -1,12 +1,13 @@
-import type { Book } from '../../book/book.ts';
-import { loadStoreAddress } from '../../config/config.ts';
-import { writeBooks } from '../../formats/rendering.ts';
-import { loadEngine } from '../../store/load-engine.ts';
-import { EXIT_CODES } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
-import { formatOf, openOutput, STANDARD_STREAM } from '../files.ts';
-import { Interruption } from '../interruption.ts';
-import { Progress } from '../progress.ts';
+import type { Book } from '../../src/book/book.ts';
+import { EXIT_CODES } from '../../src/cli/command.ts';
+import type { ArgumentsOf } from '../../src/cli/commands.ts';
+import { openOutput, STANDARD_STREAM } from '../../src/cli/files.ts';
+import { Interruption } from '../../src/cli/interruption.ts';
+import { Progress } from '../../src/cli/progress.ts';
+import { loadStoreAddress } from '../../src/config/config.ts';
+import { loadEngine } from '../../src/store/load-engine.ts';
+import { writeBooks } from '../rendering.ts';
+import { formatOf } from './format-option.ts';
 
 /** Writes a snapshot of all books in the order of their ids. */
 export async function perform({ file = STANDARD_STREAM, options }: ArgumentsOf<'export'>): Promise<number> {

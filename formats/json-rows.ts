@@ -1,5 +1,5 @@
-import { ArrayScanner } from '../json/array-scanner.ts';
-import { LINE_FEED } from '../json/characters.ts';
+import { ArrayScanner } from '../src/json/array-scanner.ts';
+import { LINE_FEED } from '../src/json/characters.ts';
 import { chain, concat } from './chunks.ts';
 import { hasFurtherBooks, locateBooks } from './json-location.ts';
 import { readNdjson } from './ndjson.ts';

@@ -1,4 +1,4 @@
-import type { BookFields } from '../book/contract.ts';
+import type { BookFields } from '../src/book/contract.ts';
 
 /**
  * Books with the same key are equal. An import that skips existing books skips one row for each stored book that is equal: of two

@@ -1,8 +1,8 @@
-import type { Book } from '../../book/book.ts';
-import { TableRejection } from '../../book/book-store.ts';
-import type { BookRow, ImportedBook } from '../../formats/book-row.ts';
-import type { Mapping } from '../../formats/mapping.ts';
-import type { BookArchive } from '../../store/book-archive.ts';
+import type { Book } from '../../src/book/book.ts';
+import { TableRejection } from '../../src/book/book-store.ts';
+import type { BookArchive } from '../../src/store/book-archive.ts';
+import type { BookRow, ImportedBook } from '../book-row.ts';
+import type { Mapping } from '../mapping.ts';
 import { describeRowError } from './row-error.ts';
 import { StoredBooks } from './stored-books.ts';
 

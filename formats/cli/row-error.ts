@@ -1,6 +1,6 @@
-import { ID_MAX, TEXT_LENGTH_MAX } from '../../book/book.ts';
-import type { Mapping } from '../../formats/mapping.ts';
-import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
+import { ID_MAX, TEXT_LENGTH_MAX } from '../../src/book/book.ts';
+import type { Mapping } from '../mapping.ts';
+import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from '../row.ts';
 
 const MESSAGES = {
   'not-utf8': 'it is not UTF-8, unlike the rest of the file',

@@ -1,4 +1,4 @@
-import { endOfElement, type Scanned, startOfValue } from '../json/array-scanner.ts';
+import { endOfElement, type Scanned, startOfValue } from '../src/json/array-scanner.ts';
 import {
   CLOSING_BRACE,
   CLOSING_BRACKET,
@@ -8,7 +8,7 @@ import {
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
-} from '../json/characters.ts';
+} from '../src/json/characters.ts';
 import { guessMapping, type Mapping } from './mapping.ts';
 import { readMembers } from './members.ts';
 

@@ -1,6 +1,6 @@
-import { type BookFields, EMPTY_BOOK, findLongText } from '../book/book.ts';
-import { isObject, isText } from '../json/json-object.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { type BookFields, EMPTY_BOOK, findLongText } from '../src/book/book.ts';
+import { isObject, isText } from '../src/json/json-object.ts';
+import { parseJson } from '../src/json/parse-json.ts';
 import { unescapeFormula } from './formula.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
 import type { Field, RawRow, RowError, RowPosition } from './row.ts';

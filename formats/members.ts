@@ -1,5 +1,5 @@
-import { isObject } from '../json/json-object.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { isObject } from '../src/json/json-object.ts';
+import { parseJson } from '../src/json/parse-json.ts';
 
 /**
  * The members of a JSON object, and those of the objects in it, whose names are joined: `{"work": {"title": "Emma"}}` has

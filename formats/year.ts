@@ -1,4 +1,4 @@
-import { InvalidJson, readJsonObject } from '../json/json-object.ts';
+import { InvalidJson, readJsonObject } from '../src/json/json-object.ts';
 
 /** The greatest year of a book in a file, and the least one with a minus. Greater numbers there are dates, prices or ids. */
 export const YEAR_OF_BOOK_MAX = 9_999;

@@ -1,4 +1,4 @@
-import { isSpace, LINE_FEED } from '../json/characters.ts';
+import { isSpace, LINE_FEED } from '../src/json/characters.ts';
 import { concat } from './chunks.ts';
 import { type RawRow, ROW_BYTES_MAX } from './row.ts';
 
