@@ -22,6 +22,7 @@ COPY LICENSE ./
 COPY bin ./bin
 COPY client ./client
 COPY formats ./formats
+COPY web-hook ./web-hook
 COPY src ./src
 COPY --from=console /app/console/dist ./console/dist
 # Fills the compile cache, which has a folder for each user.

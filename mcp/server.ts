@@ -10,9 +10,9 @@ import {
   BookkeepingError,
   createClient,
   RefusedError,
+  type TokenProvider,
 } from '../client/index.ts';
 import { entityTag } from '../src/book/entity-tag.ts';
-import type { McpOptions } from '../src/cli/commands/mcp.ts';
 
 const PAGE_MAX = 50;
 const ADDED_MAX = 100;
@@ -20,6 +20,14 @@ const ADDED_MAX = 100;
 const TEXT_LENGTH_MAX = 1_000;
 /** With the retries of the client less than a minute, after which assistants give up. */
 const PATIENCE = { timeoutMs: 12_000, attemptsMax: 4 };
+
+export interface McpOptions {
+  /** The URL of the service. */
+  readonly url: string;
+  readonly token: TokenProvider;
+  readonly allowChanges: boolean;
+  readonly version: string;
+}
 
 /** Serves on standard input and output. Resolves when they are closed. */
 export async function serve({ url, token, allowChanges, version }: McpOptions): Promise<void> {

@@ -17,7 +17,7 @@ await build({
   root: `${root}mcp`,
   configFile: false,
   logLevel: 'warn',
-  // One file with all its packages, which the service does not depend on.
+  // One file with all its packages, which the service does not depend on, in place of the one that tsc has compiled.
   ssr: { noExternal: true },
   build: {
     ssr: 'server.ts',

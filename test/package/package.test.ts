@@ -74,7 +74,7 @@ describe('The package', () => {
   test('contains the build, the types of the client, the documentation, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/package\.json|dist\/src\/web\/docs\/(page\.html|icon\.svg)|dist\/console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|dist\/mcp\/licenses\.md|bin\/[\w-]+\.mjs|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/package\.json|dist\/src\/web\/docs\/(page\.(css|html)|icon\.svg)|dist\/console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|dist\/mcp\/licenses\.md|bin\/[\w-]+\.mjs|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],

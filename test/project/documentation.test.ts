@@ -269,7 +269,7 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-for (const name of listFiles('{,docs/,bench/,client/,console/src/language/,formats/}*.md')) {
+for (const name of listFiles('{,docs/,bench/,client/,console/src/language/,formats/,mcp/,web-hook/}*.md')) {
   const text = readText(name);
 
   test(`The commands in ${name} exist`, () => {
@@ -318,8 +318,9 @@ test('Links without a target are detected', () => {
 /** Whether code in a document is a path of the project. */
 function isPath(code: string): boolean {
   return (
-    /^(src|client|console|formats|mcp|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(code) ||
-    /^[\w.-]+\.(md|json|ts|mjs)$/.test(code)
+    /^(src|client|console|formats|mcp|web-hook|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(
+      code,
+    ) || /^[\w.-]+\.(md|json|ts|mjs)$/.test(code)
   );
 }
 

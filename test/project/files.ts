@@ -20,7 +20,7 @@ export function listSources(): string[] {
 
 /** The paths of all modules of the products beside the service: their folders are workspaces. */
 export function listProductSources(): string[] {
-  return globSync('{client,formats,mcp}/**/*.ts', {
+  return globSync('{client,formats,mcp,web-hook}/**/*.ts', {
     cwd: ROOT,
     exclude: ['**/node_modules', '**/dist'],
   }).toSorted();
@@ -38,7 +38,8 @@ export function listConsoleSources(): string[] {
 
 /** The paths of all modules of the project, tests and scripts, except `bench/peers`, which have their own package.json. */
 export function listModules(): string[] {
-  const folders = '{src,client,console,formats,mcp,test,testkit,campaigns,conformance,bench,scripts,bin}';
+  const folders =
+    '{src,client,console,formats,mcp,web-hook,test,testkit,campaigns,conformance,bench,scripts,bin}';
   return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
     cwd: ROOT,
     exclude: ['**/node_modules', '**/dist', 'bench/peers'],

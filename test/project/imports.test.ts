@@ -85,7 +85,7 @@ const RULES: readonly ImportRule[] = [
     rule: 'the command line knows no HTTP and no engine',
     modules: /^cli\//,
     mayImport:
-      /^(cli|book|config)\/|^\.\.\/(client\/index|formats\/cli\/(import|export))\.ts$|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
+      /^(cli|book|config)\/|^\.\.\/(client\/index|formats\/cli\/(import|export)|mcp\/command|web-hook\/follow)\.ts$|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
   },
   {
     rule: 'main.ts alone starts the command line',
@@ -148,9 +148,19 @@ const RULES: readonly ImportRule[] = [
     mayImport: /^\.\.\/formats\/|^book\/|^(cli\/[^/]+|config\/config|store\/[^/]+)\.ts$/,
   },
   {
-    rule: 'mcp/ imports the client, entity tags and its command',
-    modules: /^\.\.\/mcp\//,
-    mayImport: /^\.\.\/(mcp|client)\/|^book\/entity-tag\.ts$|^cli\/commands\/mcp\.ts$/,
+    rule: 'web-hook/ is a command on the client',
+    modules: /^\.\.\/web-hook\//,
+    mayImport: /^\.\.\/(web-hook\/|client\/index\.ts$)|^cli\/[^/]+\.ts$/,
+  },
+  {
+    rule: 'the server of mcp/ imports the client and entity tags',
+    modules: /^\.\.\/mcp\/server\.ts$/,
+    mayImport: /^\.\.\/client\/index\.ts$|^book\/entity-tag\.ts$/,
+  },
+  {
+    rule: 'mcp/ is a command that makes tokens',
+    modules: /^\.\.\/mcp\/command\.ts$/,
+    mayImport: /^\.\.\/mcp\/server\.ts$|^(cli\/[^/]+|auth\/tokens|config\/(config|version)|secret)\.ts$/,
   },
 ];
 
@@ -342,6 +352,16 @@ describe('The check of imports', () => {
       /formats\//,
     ],
     'of Node by a format': ['../formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats\//],
+    'of the service by the web hook': [
+      '../web-hook/web-hook.ts',
+      `import { x } from '../src/http/limits.ts';`,
+      /on the client/,
+    ],
+    'of tokens by the server of assistants': [
+      '../mcp/server.ts',
+      `import { x } from '../src/auth/tokens.ts';`,
+      /client and entity tags/,
+    ],
     'of metrics by the store': [
       'store/batch-queue.ts',
       `import { x } from '../metrics/metrics.ts';`,

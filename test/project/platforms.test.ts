@@ -109,7 +109,7 @@ test('Every action of a workflow is pinned to a commit', () => {
 });
 
 test('The workspaces have the version of the service, so that the bill of materials names it', () => {
-  for (const { version } of ['client', 'console', 'formats', 'mcp'].map((name) =>
+  for (const { version } of ['client', 'console', 'formats', 'mcp', 'web-hook'].map((name) =>
     readPackage(`${name}/package.json`),
   ))
     assert.equal(version, readPackage().version);

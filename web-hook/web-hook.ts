@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BookChange } from '../../client/index.ts';
-import { CommandError } from './command.ts';
-import { readText } from './files.ts';
+import type { BookChange } from '../client/index.ts';
+import { CommandError } from '../src/cli/command.ts';
+import { readText } from '../src/cli/files.ts';
 
 const TIMEOUT_MS = 20_000;
 /** The longest wait before the second attempt; it doubles for each further one, up to a limit. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { ChangesRemovedError, RefusedError } from '../../../client/index.ts';
-import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
-import { openOutput, readText, STANDARD_STREAM, syncFolderOf, toFileError } from '../files.ts';
-import { Interruption } from '../interruption.ts';
-import { openClient, toCommandError } from '../service-client.ts';
-import { WebHook } from '../web-hook.ts';
+import { ChangesRemovedError, RefusedError } from '../client/index.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../src/cli/command.ts';
+import type { ArgumentsOf } from '../src/cli/commands.ts';
+import { openOutput, readText, STANDARD_STREAM, syncFolderOf, toFileError } from '../src/cli/files.ts';
+import { Interruption } from '../src/cli/interruption.ts';
+import { openClient, toCommandError } from '../src/cli/service-client.ts';
+import { WebHook } from './web-hook.ts';
 
 /** Prints or delivers changes, and keeps the cursor of the last one in a file. */
 export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise<number> {

@@ -1,23 +1,9 @@
-import { extname } from 'node:path';
-import type { TokenProvider } from '../../../client/index.ts';
-import { READ_SCOPE, scopeOf, Tokens } from '../../auth/tokens.ts';
-import { loadVariables } from '../../config/config.ts';
-import { readVersion } from '../../config/version.ts';
-import { Secret } from '../../secret.ts';
-import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
-
-/** What `mcp/server.ts` serves. */
-export interface McpOptions {
-  /** The URL of the service. */
-  readonly url: string;
-  readonly token: TokenProvider;
-  readonly allowChanges: boolean;
-  readonly version: string;
-}
-
-/** In a clone, Node runs the source; the package has a build with all that it needs. */
-const SERVER = `../../../mcp/server${extname(import.meta.url)}`;
+import { READ_SCOPE, scopeOf, Tokens } from '../src/auth/tokens.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../src/cli/command.ts';
+import type { ArgumentsOf } from '../src/cli/commands.ts';
+import { loadVariables } from '../src/config/config.ts';
+import { readVersion } from '../src/config/version.ts';
+import { Secret } from '../src/secret.ts';
 
 /** Serves an assistant on standard input and output, until it closes them. */
 export async function perform({ options }: ArgumentsOf<'mcp'>): Promise<number> {
@@ -33,8 +19,7 @@ export async function perform({ options }: ArgumentsOf<'mcp'>): Promise<number> 
   const allowChanges = isAllowed && scopeOf(token ?? '') !== READ_SCOPE;
   if (isAllowed && !allowChanges) console.error('bookkeeping: BOOKKEEPING_TOKEN is read-only: no changes');
   const tokens = new Tokens(new Secret(secret ?? ''), Date.now);
-  const server = await import(new URL(SERVER, import.meta.url).href).catch(explainMissing);
-  const { serve } = server as { readonly serve: (options: McpOptions) => Promise<void> };
+  const { serve } = await import('./server.ts').catch(explainMissing);
   await serve({
     url,
     token: async () => token ?? tokens.issue(undefined, allowChanges ? undefined : READ_SCOPE),
