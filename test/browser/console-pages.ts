@@ -75,7 +75,7 @@ export class ConsolePages implements AsyncDisposable {
     return page;
   }
 
-  /** Opens the console of a service at a query for a user who is signed in, and waits for the number of books. */
+  /** Opens the console of a service at a query for a user who is signed in, and waits for the number of books and {@link laterCode}. */
   async openSignedIn(
     context: TestContext,
     service: Service,
@@ -87,6 +87,7 @@ export class ConsolePages implements AsyncDisposable {
       ...options,
     });
     await page?.locator('.count').getByText(/book/).waitFor();
+    if (page) await laterCode(page);
     return page;
   }
 
@@ -125,6 +126,12 @@ export function failedRequests(...statuses: number[]): RegExp {
   const reasons = statuses.map((status) => `status of ${status} `);
   return new RegExp(`^Failed to load resource: (.*(${[...reasons, 'net::ERR_'].join('|')}))`);
 }
+
+/**
+ * Waits until the code is loaded that the first paint does not need, such as that of dialogs, of dropped files and of prints: the button
+ * of the menu is there before.
+ */
+export const laterCode = (page: Page) => page.locator('#menu').waitFor({ state: 'attached' });
 
 /** Submits the sign-in form. */
 export async function signIn(page: Page, password = PASSWORD, username = USERNAME): Promise<void> {

@@ -175,7 +175,6 @@ test('A print has the books of the search as a table, and none of the page', asy
   if (!page) return;
   await waitForCount(page, '2 books');
   await rowOf(page, 'The Odyssey').waitFor();
-  await page.locator('.menu-button').waitFor();
   await page.emulateMedia({ media: 'print' });
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
   assert.equal(

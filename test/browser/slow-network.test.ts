@@ -84,6 +84,30 @@ test('What is typed before the code of the editor is loaded is not lost', async 
   assert.equal((await findBook(service, 3))?.year, 18);
 });
 
+test('A print before its code is loaded has the page as it is', async (context) => {
+  const { page } = (await pages.openConsole(context, {}, { books: CLASSICS.slice(0, 5) })) ?? {};
+  if (!page) return;
+  const { promise: isPrinted, resolve: load } = Promise.withResolvers<void>();
+  const styles = page.waitForResponse('**/assets/later-*.css');
+  await page.route('**/assets/later-*.js', async (route) => {
+    await isPrinted;
+    await route.continue();
+  });
+  await page.reload();
+  await rowOf(page, 'Meditations').waitFor();
+  await (await styles).finished();
+  await page.emulateMedia({ media: 'print' });
+  await page.waitForFunction("[...document.styleSheets].some(({ href }) => href?.includes('/later-'))");
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  assert.match(await page.locator('body').innerText(), /Meditations/);
+  // The browser prints, as it would without the page.
+  const isTaken = await page.evaluate(
+    "!dispatchEvent(new KeyboardEvent('keydown', { key: 'p', ctrlKey: true, cancelable: true }))",
+  );
+  assert.equal(isTaken, false);
+  load();
+});
+
 test('A message is over the list, which it does not move, and “Saved” is there for a moment', async (context) => {
   const { page } = (await pages.openConsole(context)) ?? {};
   if (!page) return;

@@ -128,30 +128,33 @@ test('A title half typed stays open while another user adds, changes and deletes
 });
 
 test('What is half typed when the session expires is still half typed after the sign-in', async (context) => {
-  const { page, service } =
-    (await pages.openConsole(context, { expectedMessages: failedRequests(401) }, { books: [...SHELF] })) ??
-    {};
-  if (!page || !service) return;
-  const { promise: isTyped, resolve: expire } = Promise.withResolvers<void>();
-  await page.route(
-    '**/books',
-    async (route) => {
-      await isTyped;
-      await route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } });
-    },
-    { times: 1 },
-  );
+  let clockOffset = 0;
+  const service = await startService({ now: () => Date.now() + clockOffset });
+  await store(service, SHELF);
+  const page = await pages.openSignedIn(context, service, '', {
+    service,
+    expectedMessages: failedRequests(401),
+  });
+  if (!page) return;
+  const { promise: isTyped, resolve: send } = Promise.withResolvers<void>();
+  await page.route('**/books', async (route) => {
+    await isTyped;
+    await route.continue();
+  });
   await goToNewBook(page);
   await page.keyboard.type('Orlando');
   for (let cell = 0; cell < 3; cell++) await page.keyboard.press('Enter');
   await page.keyboard.type('Fl');
-  expire();
+  clockOffset = 16 * 60_000;
+  send();
   await page.getByRole('dialog').getByText('Please sign in again').waitFor();
   await signIn(page);
   await page.locator('.new textarea:focus').waitFor();
   await page.keyboard.type('ush');
   assert.equal(await page.locator('.new textarea:focus').inputValue(), 'Flush');
-  await page.locator('.saving').first().waitFor({ state: 'detached' });
+  await rowOf(page, 'Orlando').locator('.id').getByText('6').waitFor();
+  // The token of the test is valid again.
+  clockOffset = 0;
   assert.deepEqual(await added(service), ['Orlando /  / 0']);
   // The rows of the list come and go while it is scrolled.
   await page.mouse.wheel(0, 3_000);

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { texts } from '../language/texts.ts';
+import { useListeners } from '../ui/use-listeners.ts';
 import { useApp } from './use-app.ts';
 
 /**
@@ -10,10 +10,9 @@ import { useApp } from './use-app.ts';
 export function FileDrop() {
   const { dialogs, session } = useApp();
   const isOver = useSignal(false);
-  useEffect(() => {
-    const controller = new AbortController();
+  useListeners((signal) => {
     const listen = (type: 'dragover' | 'dragleave' | 'drop', handle: (event: DragEvent) => void) =>
-      addEventListener(type, handle, { signal: controller.signal });
+      addEventListener(type, handle, { signal });
     listen('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
@@ -29,8 +28,7 @@ export function FileDrop() {
       event.preventDefault();
       if (canDrop()) dialogs.show({ kind: 'import', files: [...event.dataTransfer.files] });
     });
-    return () => controller.abort();
-  }, []);
+  });
   if (!isOver.value) return null;
   return (
     <div class="drop-overlay" aria-hidden="true">

@@ -1,10 +1,10 @@
 import type { Book } from 'bookkeeping-client/index.ts';
 import { FIELDS } from 'bookkeeping-formats/row.ts';
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, formatYear } from '../language/texts.ts';
 import type { App } from '../state/app.ts';
+import { useListeners } from '../ui/use-listeners.ts';
 import { visibleText } from '../ui/visible-text.ts';
 import { useApp } from './use-app.ts';
 
@@ -29,19 +29,14 @@ let printed: readonly Book[] | undefined;
 /** Puts a plain table of the books into the page while it is printed, as the list has only the rows in view. */
 export function PrintedBooks() {
   const app = useApp();
-  useEffect(() => {
+  useListeners((signal) => {
     const place = document.body.appendChild(document.createElement('div'));
-    const listeners = new AbortController();
-    const { signal } = listeners;
+    signal.addEventListener('abort', () => place.remove());
     addEventListener('beforeprint', () => render(tableOf(app, printed ?? firstLoaded(app)), place), {
       signal,
     });
     addEventListener('afterprint', () => render(null, place), { signal });
-    return () => {
-      listeners.abort();
-      place.remove();
-    };
-  }, []);
+  });
   return null;
 }
 

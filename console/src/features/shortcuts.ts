@@ -1,19 +1,18 @@
-import { useEffect } from 'preact/hooks';
 import type { App } from '../state/app.ts';
 import { focusBooks } from '../ui/dialog.tsx';
+import { useListeners } from '../ui/use-listeners.ts';
 import { later } from './later-code.ts';
 import { useApp } from './use-app.ts';
 
 /** Handles the keys of the page. None of them is a character alone, which assistive technologies may type (WCAG 2.1.4). */
 export function useShortcuts(): void {
   const app = useApp();
-  useEffect(() => {
+  useListeners((signal) => {
     const handle = (event: KeyboardEvent) => {
       if (handleKey(app, event)) event.preventDefault();
     };
-    addEventListener('keydown', handle);
-    return () => removeEventListener('keydown', handle);
-  }, []);
+    addEventListener('keydown', handle, { signal });
+  });
 }
 
 /** In fields, keys are text, except for the arrows, which move the focus from the search to the books. @returns whether it did something */
@@ -25,7 +24,8 @@ function handleKey(app: App, event: KeyboardEvent): boolean {
   const isCommand = ctrlKey || metaKey;
   if (isCommand && key.toLowerCase() === 'k')
     (document.getElementById('search') as HTMLInputElement).select();
-  else if (isCommand && key.toLowerCase() === 'p' && !shiftKey) void later.value?.printBooks(app);
+  else if (isCommand && key.toLowerCase() === 'p' && !shiftKey && later.value)
+    void later.value.printBooks(app);
   else if (isCommand && key === '/') dialogs.show({ kind: 'shortcuts' });
   else if (key === 'Insert' && !isCommand && !shiftKey) dialogs.show({ kind: 'book', id: 'new' });
   else if ((key === 'ArrowDown' || key === 'ArrowUp') && isBesideTable(target)) focusBooks();

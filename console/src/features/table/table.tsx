@@ -7,6 +7,7 @@ import { allTexts, texts } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';
 import { OPERATION_BOOKS_MAX } from '../../state/operations.ts';
 import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
+import { useListeners } from '../../ui/use-listeners.ts';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
 import { CELLS, type EditorMoves, TITLE } from './cells.ts';
@@ -135,12 +136,10 @@ export function Table() {
     scroll.reset();
   }, [query.value]);
 
-  useEffect(() => {
-    const listeners = new AbortController();
-    addEventListener('copy', handleCopy, { signal: listeners.signal });
-    addEventListener('paste', handlePaste, { signal: listeners.signal });
-    return () => listeners.abort();
-  }, []);
+  useListeners((signal) => {
+    addEventListener('copy', handleCopy, { signal });
+    addEventListener('paste', handlePaste, { signal });
+  });
 
   function move(to: number, column: number, isFirst = false, isFocused = true): void {
     const row = Math.max(0, Math.min(to, count.value - 1));
