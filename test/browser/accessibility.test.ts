@@ -11,6 +11,7 @@ import {
   chooseInMenu,
   deleteBook,
   failedRequests,
+  laterCode,
   openBook,
   rowOf,
   SIZES,
@@ -79,6 +80,7 @@ test('Each state of the page is accessible', async (context) => {
   await check(context, page, 'sign-in rejected');
   await signIn(page);
   await rowOf(page, 'Emma').waitFor();
+  await laterCode(page);
   await check(context, page, 'catalogue');
   await page.locator('.menu-button').click();
   await check(context, page, 'menu');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from '../console/books.ts';
 import {
@@ -48,7 +49,7 @@ test('“Show all books” shows all books also while a typed search is pending'
   await page.getByRole('searchbox').fill('zeppelin');
   await page.getByRole('button', { name: 'Show all books' }).click();
   await waitForCount(page, '43 books');
-  assert.equal(await page.getByRole('searchbox').inputValue(), '');
+  await assertEventually(() => page.getByRole('searchbox').inputValue(), '');
 });
 
 test('Typing searches the books, the URL contains the search, and the back button restores the previous view', async (context) => {
@@ -65,11 +66,11 @@ test('Typing searches the books, the URL contains the search, and the back butto
   assert.match(page.url(), /\?q=tolst&from=1870$/);
   await page.goBack();
   await waitForCount(page, '43 books');
-  assert.equal(await search.inputValue(), '');
-  assert.equal(await page.getByLabel('From year').inputValue(), '');
+  await assertEventually(() => search.inputValue(), '');
+  await assertEventually(() => page.getByLabel('From year').inputValue(), '');
   await page.goForward();
   await waitForCount(page, '1 book');
-  assert.equal(await search.inputValue(), 'tolst');
+  await assertEventually(() => search.inputValue(), 'tolst');
 });
 
 test('On a phone, a button of the bar that stays opens the years and the sort order, also after scrolling', async (context) => {
@@ -113,7 +114,7 @@ test('The chart is shown on demand; a click on a bar filters by its decade; with
   await page.reload();
   await page.getByRole('table', { name: 'Books by decade' }).waitFor();
   await chooseInMenu(page, 'Hide the chart');
-  assert.equal(await page.getByRole('table').count(), 0);
+  await page.getByRole('table').waitFor({ state: 'detached' });
 });
 
 for (const [size, options] of Object.entries(SIZES)) {
@@ -168,7 +169,7 @@ test('# and / in the search lead to a number, a text or a year in the present or
   const goTo = async (place: string, row: number, text: string) => {
     await search.fill(place);
     await page.keyboard.press('Enter');
-    while ((await search.inputValue()) !== '') await page.waitForTimeout(20);
+    await assertEventually(() => search.inputValue(), '');
     const focused = page.locator(`[aria-rowindex="${row + 1}"]:focus-within`);
     await focused.getByText(text, { exact: true }).first().waitFor();
     await page.getByText('There is no such place').waitFor({ state: 'detached' });
@@ -215,10 +216,10 @@ test('An invalid year is marked, and does not change the view', async (context) 
   if (!page) return;
   const field = page.getByLabel('To year');
   await field.fill('-');
-  assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  await assertEventually(() => field.getAttribute('aria-invalid'), 'true');
   await field.fill('-740');
   await waitForCount(page, '1 book');
-  assert.equal(await field.getAttribute('aria-invalid'), 'false');
+  await assertEventually(() => field.getAttribute('aria-invalid'), 'false');
 });
 
 describe('Language and theme', () => {
@@ -244,7 +245,7 @@ describe('Language and theme', () => {
     await page.locator('.menu-button').click();
     await page.getByLabel('Language').selectOption('de');
     await page.getByLabel('Darstellung').selectOption('light');
-    assert.equal(await backgroundOf(page), 'rgb(251, 249, 245)');
+    await assertEventually(() => backgroundOf(page), 'rgb(251, 249, 245)');
     await page.reload();
     await button(page, 'Buch hinzufügen').waitFor();
     assert.equal(await backgroundOf(page), 'rgb(251, 249, 245)');

@@ -166,6 +166,7 @@ export const noDialog = (page: Page) => page.getByRole('dialog').waitFor({ state
 
 /** Chooses an entry of the menu at the top. */
 export async function chooseInMenu(page: Page, name: string): Promise<void> {
+  await laterCode(page);
   await page.locator('.menu-button').click();
   await page.locator('#menu').getByRole('button', { name, exact: true }).click();
 }

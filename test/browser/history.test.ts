@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { assertEventually } from '../../testkit/eventually.ts';
 import type { Service } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from '../console/books.ts';
 import {
@@ -87,7 +88,7 @@ test('A line of the history that may be of several users names their books, or o
   assert.equal((await findBook(service, 2))?.author, 'N. N.');
   await undo.click();
   await page.locator('.history > li').first().getByText('Changed: ').waitFor();
-  while ((await findBook(service, 2))?.author !== 'Homer') await page.waitForTimeout(20);
+  await assertEventually(async () => (await findBook(service, 2))?.author, 'Homer');
 });
 
 test('A user finds what others have deleted, one line for all at once, and undoes it for one book or all', async (context) => {
@@ -134,8 +135,7 @@ test('A user sees what others change, and keeps the place and the focus', async 
   const place = await focused();
   await remove(service, 1, 2);
   await waitForCount(page, '41 books');
-  await settle();
-  assert.deepEqual(await focused(), place);
+  await assertEventually(focused, place);
   await put(service, 1 + CLASSICS.findIndex(({ title }) => title === place[0]), { title: 'Cranford' });
   await rowOf(page, 'Cranford').waitFor();
   await service.fetch('POST', '/book', JSON.stringify({ title: 'Orlando', year: 1928 }));
@@ -156,7 +156,7 @@ describe('A user', () => {
     await button(page, 'Show 1 new book').click();
     await waitForCount(page, '5 books');
     assert.equal((await titlesOf(page))[0], 'Lady Susan');
-    assert.equal(await button(page, 'Show 1 new book').count(), 0);
+    await button(page, 'Show 1 new book').waitFor({ state: 'detached' });
   });
 
   test('who edits a book sees what another one changes in it, and that it was deleted', async (context) => {
@@ -216,7 +216,7 @@ describe('A user', () => {
     await page.reload();
     await field(page, 'Title').waitFor();
     const isRead = `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('features.json'))`;
-    while (!(await page.evaluate<boolean>(isRead))) await page.waitForTimeout(20);
+    await assertEventually(() => page.evaluate<boolean>(isRead), true);
     assert.equal(await page.getByText('History', { exact: true }).count(), 0);
     assert.deepEqual(
       requests.filter((url) => /changes|history|deleted|follow/.test(url)),

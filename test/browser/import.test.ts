@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { createClient } from '../../client/index.ts';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
@@ -54,7 +54,7 @@ test('The import of a spreadsheet shows the invalid rows, and stores the others'
   ] as const) {
     assert.equal(await dialog.getByRole('combobox', { name: field }).inputValue(), column);
   }
-  assert.deepEqual(await rowsOf(dialog), [
+  await assertRows(dialog, [
     '2|Effi Briest|Theodor Fontane|1895',
     '3|The year cannot be read: “um 1815”',
     '4|<img src=x onerror=alert(1)>|(no author)|1900',
@@ -68,7 +68,7 @@ test('The import of a spreadsheet shows the invalid rows, and stores the others'
   const unread = dialog.getByLabel('Import the 2 rows whose year cannot be read, without a year');
   await unread.check();
   await dialog.getByText('6 books can be imported. 1 row is invalid and will be left out.').waitFor();
-  assert.equal((await rowsOf(dialog))[1], '3|Emma|Jane Austen|');
+  await assertEventually(async () => (await rowsOf(dialog))[1], '3|Emma|Jane Austen|');
   await unread.uncheck();
   await dialog.getByText('4 books can be imported.').waitFor();
   await dialog.getByRole('button', { name: 'Import 4 books' }).click();
@@ -101,14 +101,13 @@ describe('A file', () => {
     await page.getByLabel('Benutzername').fill(USERNAME);
     await page.getByLabel('Passwort').fill(PASSWORD);
     await page.getByRole('button', { name: 'Anmelden' }).click();
-    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Bücher importieren' });
 
     await drop(page, { 'a.ndjson': '{"Name":"Emma","wer":"Jane Austen","Jahr":1815}\n{"Name":true}\n[]\n' });
     await dialog.getByText('1 Buch kann importiert werden.').waitFor();
     assert.equal(await dialog.getByLabel('Autor').inputValue(), '');
     await dialog.getByLabel('Autor').selectOption('wer');
-    assert.deepEqual(await rowsOf(dialog), [
+    await assertRows(dialog, [
       '1|Emma|Jane Austen|1815',
       '2|Der Inhalt von „Titel“ ist kein Text, der gespeichert werden kann.',
       '3|Das ist kein Objekt mit Titel, Autor und Jahr.',
@@ -129,7 +128,6 @@ describe('A file', () => {
   test('that cannot be read is reported, and another one can be chosen, with or without a header', async (context) => {
     const page = await pages.openSignedIn(context, service);
     if (!page) return;
-    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     for (const [files, problem] of [
       [{ 'a.xlsx': 'PK\u0003\u0004 xl/workbook.xml' }, 'This is a spreadsheet workbook.'],
@@ -152,11 +150,11 @@ describe('A file', () => {
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
     await drop(page, { 'a.csv': 'Emma;J. Austen;1815\nFaust;Goethe;1808\n' });
     await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
-    assert.deepEqual(await rowsOf(dialog), ['1|Emma|J. Austen|1815', '2|Faust|Goethe|1808']);
+    await assertRows(dialog, ['1|Emma|J. Austen|1815', '2|Faust|Goethe|1808']);
     await dialog.getByLabel('The first row contains column names').check();
     await dialog.getByLabel('Title').selectOption('Emma');
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
-    assert.deepEqual(await rowsOf(dialog), ['2|Faust|(no author)|']);
+    await assertRows(dialog, ['2|Faust|(no author)|']);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
@@ -180,7 +178,6 @@ describe('A file', () => {
     });
     if (!page) return;
     await signIn(page);
-    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     let batches = 0;
     const held = Promise.withResolvers<void>();
@@ -209,7 +206,6 @@ test('An import skips existing books, and its undo keeps books that have been ch
     expectedMessages: failedRequests(404, 412, 500),
   });
   if (!page) return;
-  await page.locator('.menu-button').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   const first = 'title,author,year\nEmma,Jane Austen,1815\nFaust,Goethe,1808\n';
   await drop(page, { 'a.csv': first });
@@ -301,7 +297,6 @@ test('An import waits while the service is down, and stores each book once', asy
     if (!page) return;
     await page.clock.install();
     await signIn(page);
-    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     const keys = new Set<string | undefined>();
     await page.route('**/books', async (route) => {
@@ -357,6 +352,8 @@ async function rowsOf(dialog: Locator): Promise<string[]> {
   return Promise.all(rows.map(async (row) => (await row.locator('th, td').allTextContents()).join('|')));
 }
 
+const assertRows = (dialog: Locator, expected: string[]) => assertEventually(() => rowsOf(dialog), expected);
+
 async function choose(page: Page, dialog: Locator, name: string, text: string): Promise<void> {
   const choosing = page.waitForEvent('filechooser');
   await dialog.getByRole('button', { name: 'Choose a file' }).click();
@@ -377,6 +374,6 @@ async function drop(page: Page, files: Readonly<Record<string, string>>): Promis
     dataTransfer.items.add(new File([''], 'a.csv'));
     return !document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }));
   })()`;
-  while (!(await page.evaluate(isAccepted))) await sleep(20);
+  await assertEventually(() => page.evaluate<boolean>(isAccepted), true);
   for (const event of ['dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: transfer });
 }

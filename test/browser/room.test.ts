@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from '../console/books.ts';
 import {
@@ -70,7 +71,8 @@ for (const { size, width, height, rows } of SIZES) {
     await page.keyboard.press('Escape');
     await page.locator('html[data-density=comfortable]').waitFor();
     assert.ok(((await heightOfRow(page)) ?? compact) > compact);
-    assert.ok((await countVisibleRows(page)) < visible);
+    // The rows get their new places in the next frame.
+    await assertEventually(async () => (await countVisibleRows(page)) < visible, true);
     const bar = page.locator('.bottom');
     const { height: heightOfBar } = (await bar.boundingBox()) ?? {};
     await deleteBook(page, 'The Odyssey');
@@ -112,7 +114,7 @@ test('A cut title has a tooltip, and its column is wider than that of the author
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Control+End');
   await text.hover();
-  assert.equal(await text.getAttribute('title'), LONG);
+  await assertEventually(() => text.getAttribute('title'), LONG);
 });
 
 test('The chart is a table with a row for each bar and one tab stop; books of unknown year have a bar of their own', async (context) => {
@@ -131,14 +133,12 @@ test('The chart is a table with a row for each bar and one tab stop; books of un
   await waitForCount(page, '1 book');
   assert.match(page.url(), /\?from=0&to=0$/);
   await rowOf(page, LONG).waitFor();
-  assert.equal(
-    await page.evaluate('document.activeElement.getAttribute("aria-label")'),
-    'Year unknown: 1 book',
-  );
+  const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
+  await assertEventually(focused, 'Year unknown: 1 book');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Tab');
-  assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), '1920s: 4 books');
+  await assertEventually(focused, '1920s: 4 books');
   await page.getByRole('searchbox').fill('Homer');
   await chart.getByRole('button', { name: '750s BC: 1 book' }).waitFor();
   await page.locator('.menu-button').click();

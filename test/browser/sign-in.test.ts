@@ -11,6 +11,7 @@ import {
   chooseInMenu,
   doubleClick,
   failedRequests,
+  laterCode,
   noDialog,
   openBook,
   rowOf,
@@ -302,7 +303,7 @@ test('A user who only looks has no control that changes anything, and is told wh
   await signIn(page);
   await page.getByText('You signed in only to look: nothing can be changed.').waitFor();
   await rowOf(page, 'The Iliad').waitFor();
-  await page.locator('.menu-button').waitFor();
+  await laterCode(page);
   assert.equal(await page.getByRole('dialog').count(), 0);
   await assertAccessible(page, 'a read-only session');
   const buttons = async () => (await page.getByRole('button').allInnerTexts()).filter(Boolean);

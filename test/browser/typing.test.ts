@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Book } from '../../client/index.ts';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from '../console/books.ts';
@@ -79,10 +80,8 @@ for (const { keyMs, responseMs } of [
     }
     typing.abort();
     await other;
-    await page.locator('.saving').first().waitFor({ state: 'detached' });
     const mine = async () => (await added(service)).filter((book) => !book.startsWith('Other'));
-    while ((await mine()).length < expected.length) await page.waitForTimeout(20);
-    assert.deepEqual(await mine(), expected);
+    await assertEventually(mine, expected);
     assert.equal(await page.getByRole('dialog').count(), 0);
     await page.locator('.new .title:focus').waitFor();
   });
@@ -189,21 +188,15 @@ test('While the service is away the footer says so, no dialog opens, and what wa
     for (let cell = 0; cell < 3; cell++) await page.keyboard.press('Enter');
   }
   await page.keyboard.type('The W');
-  assert.equal(
-    await page
-      .locator('.saving')
-      .getByText(/1999|Orlando|Flush/)
-      .count(),
-    3,
-  );
+  const saving = page.locator('.saving').getByText(/1999|Orlando|Flush/);
+  await assertEventually(() => saving.count(), 3);
   assert.equal(await page.getByRole('dialog').count(), 0);
   // Each pause between two attempts is longer than the last one.
   await page.waitForTimeout(5_000);
   assert.ok(messages < 12, `${messages} messages`);
   relay.truncate = undefined;
-  await page.locator('.saving').first().waitFor({ state: 'detached' });
+  await assertEventually(() => added(service), ['Orlando /  / 0', 'Flush /  / 0']);
   await page.keyboard.type('aves');
-  assert.deepEqual(await added(service), ['Orlando /  / 0', 'Flush /  / 0']);
   assert.equal((await findBook(service, 1))?.year, 1999);
   assert.equal(await page.locator('.new textarea:focus').inputValue(), 'The Waves');
   await page.keyboard.press('Escape');
@@ -241,7 +234,7 @@ test('Enter goes down, and an arrow key ends what is typed over a cell, but not 
   const expected = [1, 2, 5, 4];
   const years = async () =>
     Promise.all(expected.map(async (_, index) => (await findBook(service, index + 1))?.year));
-  while (JSON.stringify(await years()) !== JSON.stringify(expected)) await page.waitForTimeout(20);
+  await assertEventually(years, expected);
   await rowOf(page, 'Mxarcus Aurelius').waitFor();
   // A new book.
   await goToNewBook(page);
@@ -255,6 +248,5 @@ test('Enter goes down, and an arrow key ends what is typed over a cell, but not 
   await page.keyboard.press('ArrowDown');
   await rowOf(page, 'Orlando').getByText('1928').waitFor();
   await page.locator('.new .title:focus').waitFor();
-  await page.locator('.saving').first().waitFor({ state: 'detached' });
-  assert.deepEqual(await added(service), ['Orlando / Woolf / 1928']);
+  await assertEventually(() => added(service), ['Orlando / Woolf / 1928']);
 });

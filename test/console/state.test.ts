@@ -495,6 +495,15 @@ test('A cell that cannot be saved is kept for the dialog, once', async () => {
   assert.equal(cells.take(1), undefined);
 });
 
+test('What is typed in an open cell before its editor is loaded replaces the stored text', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { cells } = console;
+  cells.edit(bookAt(console, 9), 'year');
+  for (const key of '1816') cells.edit(bookAt(console, 9), 'year', key);
+  assert.equal(cells.open.value?.session.draft.value.year, '1816');
+});
+
 test('The cells of a new book are saved together, and marked as long as they are not', async () => {
   const console = await start(false);
   await using _ = console.service;

@@ -37,8 +37,9 @@ export class CellEdits {
     const isContinued = left?.session.id === id && (id === 'new' || left.field === field);
     if (left && !isContinued && !this.save()) this.#fail(left.session);
     const session = isContinued ? left.session : new EditSession(this.#app, id, book && this.shown(book));
-    // The cell may be open, and its editor not be there yet: what is typed continues.
-    const before = text && isContinued && left.field === field ? session.draft.value[field] : '';
+    // The cell may be open, and its editor not be there yet: what is typed replaces the stored text, as in the editor, or continues.
+    const isTyped = isContinued && left.field === field && (left.isTypedOver || !session.isUnchanged);
+    const before = text && isTyped ? session.draft.value[field] : '';
     if (text !== undefined) session.draft.value = { ...session.draft.value, [field]: before + text };
     this.open.value = { field, session, isTypedOver };
   }
