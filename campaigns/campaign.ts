@@ -8,6 +8,8 @@ import type { Need } from './needs.ts';
 export interface Campaign<Extent extends Form = Form> {
   /** What it plants or breaks, in one line. */
   readonly summary: string;
+  /** The names of the figures of a full run that docs/testing.md has; the run prints all. */
+  readonly recorded: readonly string[];
   /** What it needs besides the packages of the project. */
   readonly needs?: readonly Need[];
   /** The engines that it runs on, one after the other. */

@@ -6,35 +6,34 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const CONFIGURATIONS = join(import.meta.dirname, '..', 'deploy', 'haproxy');
+const CONFIGURATION = join(import.meta.dirname, '..', 'deploy', 'haproxy', 'haproxy.cfg');
 
-/** What campaigns add to a configuration. */
+/** What campaigns add to it. */
 const ADMIN = 'admin.cfg';
 
-/** A configuration in deploy/haproxy, with the variables that it needs. */
+/** What deploy/haproxy/haproxy.cfg needs. */
 interface HaproxyConfiguration {
-  readonly file: 'haproxy.cfg' | 'postgres.cfg';
   readonly variables: Readonly<Record<string, string>>;
   /** The number of its servers that are UP once it is ready. */
   readonly serversUp: number;
 }
 
-/** The configuration for three copies of the service on loopback. */
+/** The variables for three copies of the service on loopback. */
 export function balanceCopies(port: number, copies: readonly number[]): HaproxyConfiguration {
   const addresses = copies.map((copy, index) => [`BOOKS_COPY_${index + 1}`, `127.0.0.1:${copy}`]);
   const variables = { BOOKS_ADDRESS: `localhost:${port}`, ...Object.fromEntries(addresses) };
-  return { file: 'haproxy.cfg', variables, serversUp: copies.length };
+  return { variables, serversUp: copies.length };
 }
 
-/** HAProxy with a configuration of deploy/haproxy. Disposing stops it. */
+/** HAProxy with the configuration of deploy/haproxy. Disposing stops it. */
 export class Haproxy implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #socket: string;
   #stderr = '';
 
-  private constructor({ file, variables }: HaproxyConfiguration, folder: string) {
+  private constructor({ variables }: HaproxyConfiguration, folder: string) {
     this.#socket = join(folder, 'admin');
-    this.#process = spawn('haproxy', ['-db', '-f', join(CONFIGURATIONS, file), '-f', join(folder, ADMIN)], {
+    this.#process = spawn('haproxy', ['-db', '-f', CONFIGURATION, '-f', join(folder, ADMIN)], {
       env: { ...process.env, ...variables },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

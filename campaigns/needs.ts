@@ -1,4 +1,3 @@
-import { globSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { run } from '../testkit/run-program.ts';
@@ -10,19 +9,13 @@ export interface Need {
   isMet(clusterUrl: string | undefined): Promise<boolean>;
 }
 
-/** The folder of the newest PostgreSQL that Debian has installed. */
-export const POSTGRES_FOLDER =
-  globSync('/usr/lib/postgresql/*/bin')
-    .toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
-    .at(-1) ?? '/usr/lib/postgresql';
-
 export const LINUX: Need = { name: 'Linux', isMet: async () => process.platform === 'linux' };
 
 export const ROOT: Need = { name: 'root', isMet: async () => process.getuid?.() === 0 };
 
-/** @param folders where they are looked for; by default those of PATH */
-export function programs(names: readonly string[], folders?: readonly string[]): readonly Need[] {
-  return names.map((name) => ({ name, isMet: async () => await isInstalled(name, folders) }));
+/** Programs in the folders of PATH. */
+export function programs(names: readonly string[]): readonly Need[] {
+  return names.map((name) => ({ name, isMet: async () => await isInstalled(name) }));
 }
 
 /** What `mount` needs: also root may lack it, as in most containers. */
@@ -65,10 +58,8 @@ function attempt(name: string, command: string): Need {
   };
 }
 
-async function isInstalled(
-  name: string,
-  folders: readonly string[] = (process.env.PATH ?? '').split(delimiter),
-): Promise<boolean> {
+async function isInstalled(name: string): Promise<boolean> {
+  const folders = (process.env.PATH ?? '').split(delimiter);
   return await Promise.any(folders.map((folder) => access(join(folder, name), constants.X_OK))).then(
     () => true,
     () => false,

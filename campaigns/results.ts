@@ -12,16 +12,24 @@ const DOCUMENT = 'docs/testing.md';
 const START = '<!-- Each full run of a campaign replaces its row. -->';
 const END = '<!-- The end of the rows. -->';
 
-/** Writes the figures of a full run into the table. */
+/** Writes a full run into the table: what the campaign does, once for its engines, the length, and the figures that it names. */
 export async function recordRun(
   name: string,
-  { summary }: Campaign,
+  { summary, recorded, engines }: Campaign,
   engine: EngineName,
   figures: Figures,
 ): Promise<void> {
   const path = join(ROOT, DOCUMENT);
   const date = new Date().toISOString().slice(0, 10);
-  const row = [`\`${name}\``, engine, summary, describe(figures), date, await describeCommit()];
+  const run = `${date}, ${await describeCommit()}`;
+  const row = [
+    `\`${name}\``,
+    engine,
+    engine === engines[0] ? summary : '',
+    `${figures.seconds}`,
+    describe(figures, recorded),
+    run,
+  ];
   await writeFile(path, replaceRow(await readFile(path, 'utf8'), row));
 }
 
@@ -36,12 +44,13 @@ export function replaceRow(document: string, cells: readonly string[]): string {
   return [`${before}${START}`, '', heading, line, ...sorted, '', `${END}${after}`].join('\n');
 }
 
-/** Figures in one line, without counts of a status, and without the rounds if there is one or another figure counts them. */
-export function describe({ rounds, ...others }: Figures): string {
-  const isRedundant = rounds === undefined || rounds === 1 || Object.values(others).includes(rounds);
-  return Object.entries({ ...(!isRedundant && { rounds }), ...others })
-    .filter(([name]) => !/^status [0-9]+$/.test(name))
-    .map(([name, value]) => `${name}: ${typeof value === 'number' ? rounded(value) : value}`)
+/** Figures in one line. @param names of those that it has, in their order; not every engine has all */
+export function describe(figures: Figures, names: readonly string[]): string {
+  return names
+    .flatMap((name) => {
+      const value = figures[name];
+      return value === undefined ? [] : [`${name}: ${typeof value === 'number' ? rounded(value) : value}`];
+    })
     .join('; ');
 }
 

@@ -7,8 +7,6 @@ export class Relay implements AsyncDisposable {
   target: number;
   /** How many connections it has accepted. */
   accepted = 0;
-  /** How many connections it has cut. */
-  cuts = 0;
   /**
    * Is passed each piece of a message, in both directions. Returns how many of its bytes are relayed before the connection is
    * cut; undefined relays all.
@@ -82,7 +80,6 @@ export class Relay implements AsyncDisposable {
     from.on('data', (piece: Buffer) => {
       const kept = this.truncate?.(piece);
       if (kept !== undefined) {
-        this.cuts++;
         to.write(piece.subarray(0, kept));
         from.destroy();
       } else if (!to.write(piece)) {

@@ -15,6 +15,7 @@ import { type HostileRequest, hostileRequests, render } from './requests.ts';
 export const campaign: Campaign = {
   summary:
     'bodies, ids, tokens and queries of arbitrary bytes in arbitrary pieces, the same to both engines; a round is a request',
+  recorded: ['requests', 'searches that found books'],
   // It runs on PostgreSQL at the same time, and compares the two.
   engines: ['SQLite'],
   full: { rounds: [200_000] },

@@ -13,6 +13,7 @@ import { Trial } from '../trial.ts';
 export const campaign: Campaign = {
   summary:
     'three copies behind HAProxy, on PostgreSQL, restart in turn under 24 clients: no request fails, and no write is lost',
+  recorded: ['requests', 'failed', 'acknowledged'],
   needs: programs(['haproxy']),
   engines: ['PostgreSQL'],
   full: { rounds: [10] },

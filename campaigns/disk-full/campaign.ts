@@ -16,6 +16,7 @@ import { Trial } from '../trial.ts';
 export const campaign: Campaign = {
   summary:
     'the disk is full under 16 writing clients: reads succeed, writes get 503, and succeed again once there is space',
+  recorded: ['full disks', 'acknowledged'],
   needs: [LINUX, ROOT, MOUNTS],
   engines: ['SQLite'],
   // Each leaves about 2 MB of books, history and index on the disk.

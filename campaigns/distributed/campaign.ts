@@ -18,6 +18,7 @@ import { checkAdditions } from './additions.ts';
 export const campaign: Campaign<DistributedForm> = {
   summary:
     'the contract and the additions on a Citus cluster, and a worker that stops and returns under 16 clients of two copies, in every round',
+  recorded: ['stops of a worker', 'acknowledged'],
   needs: [CLUSTER],
   engines: ['PostgreSQL'],
   full: { rounds: [10], additions: 2_000 },

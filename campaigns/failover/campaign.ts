@@ -4,12 +4,13 @@ import { Relay } from '../../testkit/relay.ts';
 import { addStandby } from '../../testkit/standby.ts';
 import { withPort } from '../../testkit/with-port.ts';
 import type { Campaign, CampaignOptions, Figures, Form } from '../campaign.ts';
-import { describeWaits, runOutage } from '../outage/run-outage.ts';
+import { describeWaits, runOutage } from '../run-outage.ts';
 import { Trial } from '../trial.ts';
 
 export const campaign: Campaign<FailoverForm> = {
   summary:
     'the primary of a synchronously replicated PostgreSQL is killed or freezes, and its standby promoted at the same address, under 16 clients',
+  recorded: ['failovers', 'acknowledged', 'longest from promotion to first write, ms'],
   engines: ['PostgreSQL'],
   full: { rounds: [20], writingMsMax: 5_000 },
   short: { rounds: [2], writingMsMax: Number.POSITIVE_INFINITY },
@@ -41,7 +42,6 @@ async function failOver(
     const standby = await addStandby(former);
     primary = servers.use(standby.cluster);
     const waits = await runOutage(trial, {
-      isDown: true,
       isFailover: true,
       lastsMs: 0,
       begin: () => (round % 2 === 0 ? former.freeze() : former.stop('kill')),

@@ -18,6 +18,7 @@ import { Writers, writeDirectly } from './writers.ts';
 export const campaign: Campaign<FollowForm> = {
   summary:
     'SIGKILL of the service and of followers, crashes, failovers and older files of PostgreSQL under writers; the replica of each follower must equal the table',
+  recorded: ['kills', 'failovers', 'changes'],
   engines: ['SQLite', 'PostgreSQL'],
   full: { rounds: [80, 40], roundMs: 1_500 },
   short: { rounds: [1, 1], roundMs: 500 },

@@ -14,6 +14,7 @@ import { type Failure, Injection } from './injection.ts';
 export const campaign: Campaign = {
   summary:
     'every sync and every write to the file fails in turn, once and permanently, during a fixed sequence of writes; a round is one write of it',
+  recorded: ['fsync,fdatasync failed permanently', 'pwrite64 failed permanently'],
   needs: [LINUX, ROOT, TRACING],
   engines: ['SQLite'],
   full: { rounds: [30] },

@@ -6,6 +6,7 @@ import { Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
   summary: 'SIGKILL under 16 writing clients, and again while the service restarts, in every round',
+  recorded: ['kills', 'acknowledged'],
   engines: ['SQLite', 'PostgreSQL'],
   full: { rounds: [150, 50] },
   short: { rounds: [1, 1] },

@@ -16,6 +16,7 @@ import { LONG_BOOKS, type Load, loads, SHORT_BOOKS_BODY } from './loads.ts';
 export const campaign: Campaign<MemoryForm> = {
   summary:
     'many concurrent requests that need much memory, to a service with 512 MiB, which the kernel enforces for root; a round is all kinds of them',
+  recorded: ['loads', 'peak memory, MiB'],
   needs: [LINUX],
   engines: ['SQLite', 'PostgreSQL'],
   full: { rounds: [1, 1], times: 2, only: undefined },

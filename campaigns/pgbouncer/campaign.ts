@@ -12,6 +12,7 @@ import { PgBouncer } from './pgbouncer.ts';
 export const campaign: Campaign<PoolerForm> = {
   summary:
     'PgBouncer in transaction mode between the service and PostgreSQL: the conformance kit, the tests of the additions, and restarts of PgBouncer under 16 clients',
+  recorded: ['PgBouncer', 'tests passed', 'acknowledged'],
   needs: [LINUX, ...programs(['pgbouncer', 'setpriv'])],
   engines: ['PostgreSQL'],
   full: {

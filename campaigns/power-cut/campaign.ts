@@ -13,6 +13,7 @@ import { Trial, withFault } from '../trial.ts';
 export const campaign: Campaign<PowerCutForm> = {
   summary:
     'power cuts of the disk under 16 writing clients; log and table must agree, and a store that does not sync must lose writes',
+  recorded: ['cuts', 'acknowledged', 'cuts without a sync'],
   needs: [LINUX, ROOT, MOUNTS, LOOP_DEVICES, ...programs(['mkfs.ext4', 'perl'])],
   engines: ['SQLite'],
   full: { rounds: [50], controls: 10, lossesMin: 9 },

@@ -11,6 +11,7 @@ import { BOOKS, CLIENTS, type Exchange, Exchanges } from './exchanges.ts';
 export const campaign: Campaign = {
   summary:
     'pipelined requests, valid ones and then malformed HTTP, in arbitrary pieces; a round is a connection',
+  recorded: ['connections', 'responses'],
   engines: ['SQLite', 'PostgreSQL'],
   full: { rounds: [15_000, 5_000] },
   short: { rounds: [160, 160] },

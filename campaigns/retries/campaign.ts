@@ -8,6 +8,7 @@ import { Creators } from './creators.ts';
 
 export const campaign: Campaign = {
   summary: 'SIGKILL under 16 clients that retry every create with its Idempotency-Key, twice in every round',
+  recorded: ['kills', 'books', 'retries'],
   engines: ['SQLite', 'PostgreSQL'],
   full: { rounds: [100, 60] },
   short: { rounds: [1, 1] },

@@ -14,6 +14,7 @@ import { Probe } from './probe.ts';
 
 export const campaign: Campaign<AttackForm> = {
   summary: 'clients that send slowly, stall, stay idle or hold memory, while others are served',
+  recorded: ['attacks', 'highest p99 during an attack, ms'],
   engines: ['SQLite'],
   full: { rounds: [1], limits: { headers: 10, request: 20, stall: 20 }, share: 1, isMeasured: true },
   short: { rounds: [1], limits: { headers: 5, request: 5, stall: 5 }, share: 0.05, isMeasured: false },

@@ -16,6 +16,7 @@ import { trendOf } from './trend.ts';
 
 export const campaign: Campaign<SoakForm> = {
   summary: 'a mix of all requests from 32 clients at half the peak rate, for six seconds in every round',
+  recorded: ['requests', 'memory growth after the warming rounds, MB'],
   needs: [LINUX],
   engines: ['SQLite', 'PostgreSQL'],
   full: { rounds: [30, 30], warmUpMs: 30_000, roundSeconds: 6, turns: 4, turnMs: 5_000, isMeasured: true },

@@ -32,16 +32,11 @@ describe('The table of full runs', () => {
     assert.throws(() => replaceRow('no table', ['a', 'b']), /has no line/);
   });
 
-  test('has figures in one cell', () => {
+  test('has the figures that a campaign names, in one cell', () => {
+    const figures = { kills: 1_400, 'slowest, ms': 3.052, first: 'a', other: 1 };
     assert.equal(
-      describeFigures({ kills: 1_400, 'slowest, ms': 3.052, first: 'a' }),
-      'kills: 1,400; slowest, ms: 3.1; first: a',
+      describeFigures(figures, ['first', 'missing', 'kills', 'slowest, ms']),
+      'first: a; kills: 1,400; slowest, ms: 3.1',
     );
-  });
-
-  test('has no counts of a status, and no rounds that another figure counts, or of which there is one', () => {
-    assert.equal(describeFigures({ rounds: 30, kills: 60 }), 'rounds: 30; kills: 60');
-    assert.equal(describeFigures({ rounds: 30, requests: 30, 'status 404': 7 }), 'requests: 30');
-    assert.equal(describeFigures({ rounds: 1, loads: 20 }), 'loads: 20');
   });
 });

@@ -8,6 +8,7 @@ const options = { isShort: true, rounds: undefined, seed: 1, engine: undefined, 
 
 const campaign: Campaign = {
   summary: '',
+  recorded: [],
   engines: ['SQLite'],
   full: { rounds: [1] },
   short: { rounds: [1] },
