@@ -53,23 +53,33 @@ export function lower(text: string): string {
 /** The words of a text, those of scripts without spaces apart from the others; each is an array of characters. */
 export const wordsIn = remembering((text) => typedIn(text).flatMap(partsOf));
 
+/** The places in each word of a text where a typed word may begin. */
+const startsIn = remembering((text) =>
+  wordsIn(text).map((word) =>
+    [...word.keys()].filter((start) => start === 0 || isWordByItself(word[start] ?? '')),
+  ),
+);
+
 /** Whether each word typed in `q` begins somewhere in one of the texts; false if there is none. */
 export function hasTyped(q: string, texts: readonly string[]): boolean {
   const typed = typedIn(q).map(partsOf);
-  return typed.length > 0 && typed.every((parts) => texts.some((text) => beginsIn(parts, wordsIn(text))));
+  return typed.length > 0 && typed.every((parts) => texts.some((text) => beginsIn(parts, text)));
 }
 
 /** Whether a word that was typed begins somewhere. Its parts but the last one must end where words end. */
-function beginsIn(parts: readonly Word[], words: readonly Word[]): boolean {
-  return words.some((word, place) =>
-    word.some((character, start) => {
-      if (start > 0 && !isWordByItself(character)) return false;
-      return parts.every((part, index) => {
-        const found = index === 0 ? word.slice(start) : (words[place + index] ?? []);
+function beginsIn(parts: readonly Word[], text: string): boolean {
+  const words = wordsIn(text);
+  return startsIn(text).some((starts, place) =>
+    starts.some((start) =>
+      parts.every((part, index) => {
+        const found = words[place + index] ?? [];
+        const from = index === 0 ? start : 0;
         const isLast = index === parts.length - 1;
-        return part.every((one, at) => one === found[at]) && (isLast || part.length === found.length);
-      });
-    }),
+        return (
+          part.every((one, at) => one === found[from + at]) && (isLast || from + part.length === found.length)
+        );
+      }),
+    ),
   );
 }
 

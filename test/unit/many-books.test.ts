@@ -80,11 +80,10 @@ describe('readBooks', () => {
     const tooLong = { invalidIndex: 1, detail: 'longer than 1 MiB' };
     for (const element of [
       longBook(MEBIBYTE + 1),
-      longBook(3 * MEBIBYTE),
       '{'.padEnd(MEBIBYTE, ' ').concat('}'),
       '1'.repeat(MEBIBYTE + 1),
       ...['[', '{"a":', '1', '"[', '"', '{"a":"\\u0000', '{"x":[1,'].map((piece) =>
-        piece.repeat(2 * MEBIBYTE),
+        piece.repeat((1.2 * MEBIBYTE) / piece.length),
       ),
     ]) {
       assert.deepEqual(await read(`[{},${element}]`), tooLong, element.slice(0, 20));
@@ -187,7 +186,7 @@ test('ArrayScanner finds the elements of JSON.parse, or an error', () => {
     return (state >>> 8) % below;
   };
   let arrays = 0;
-  for (let round = 0; round < 200_000; round++) {
+  for (let round = 0; round < 20_000; round++) {
     const inside = Array.from({ length: draw(8) }, () => pieces[draw(pieces.length)]).join('');
     const text = draw(10) === 0 ? inside : `[${inside}]`;
     const bytes = Buffer.from(text);

@@ -28,7 +28,10 @@ describe('The login throttle', () => {
     assert.equal(throttle.secondsToWait('192.0.2.1'), 1);
     milliseconds += 500;
     assert.equal(throttle.secondsToWait('192.0.2.1'), 0);
+    // The next window begins with the next failure.
     assert.equal(throttle.fail('192.0.2.1'), 0);
+    failOften(throttle, '192.0.2.1', 2);
+    assert.equal(throttle.secondsToWait('192.0.2.1'), 60);
   });
 
   test('rejects concurrent failures beyond the limit', () => {
