@@ -223,6 +223,9 @@ describe('The history on PostgreSQL: gaps', () => {
     'the state and the sequence are dropped':
       'drop table book_history_changes, book_history; drop sequence book_history_note',
     'the state is deleted': 'delete from book_history',
+    'another version of the service has replaced what the triggers do': `
+      create or replace function record_book_history() returns trigger language plpgsql as 'begin return null; end';
+      update book_history set definitions = 'of another version'`,
   };
   for (const [name, interference] of Object.entries(INTERFERENCES)) {
     test(`is put right by the next start when ${name}, and followers begin anew`, async () => {

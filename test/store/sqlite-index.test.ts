@@ -382,6 +382,28 @@ describe('The search index in SQLite', () => {
     });
   }
 
+  test('has the book up to which a step has built it, if that changes before the next step', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+    execute(
+      path,
+      `insert into books (title, author, year)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 60000)
+       select 'Odyssey ' || i, 'Homer', i from n`,
+    );
+    const store = await openConnection(path);
+    const updater = await IndexUpdater.open(store);
+    assert.equal(updater.step().isCurrent, false);
+    const { id } = updater.database.prepare('select built_to as id from state').get() as { id: number };
+    store.prepare("update books set title = 'Theogony' where id = ?").run(id);
+    while (!updater.step().isCurrent);
+    const indexed = updater.database.prepare('select title from book_search where id = ?').get(id);
+    assert.deepEqual({ ...indexed }, { title: 'Theogony' });
+    updater.close();
+    store.close();
+  });
+
   test('has its orders again after many changes, which are applied without them', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
