@@ -13,7 +13,7 @@ import type { BookStore } from './book/book-store.ts';
 import type { BookHistory } from './history/book-history.ts';
 import { Followers } from './history/followers.ts';
 import { HistoryHandlers } from './history/handlers.ts';
-import { operations as historyOperations } from './history/operations.ts';
+import { historyOperations } from './history/operations.ts';
 import { BodyReader, ignoreContentType, parseBody } from './http/body/body-reader.ts';
 import { MemoryBudget } from './http/body/memory-budget.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';

@@ -1,16 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, type BookFields, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
-import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
+import {
+  type BookStore,
+  LEFT_OUT,
+  StoreUnavailable,
+  TableRejection,
+  type UpdateFault,
+} from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
-import type { BodyRequest } from '../http/body/body-reader.ts';
+import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
 import { BODY_BYTES_MAX } from '../http/body-limits.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { toArray } from '../http/json-array.ts';
+import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
+import { Rejection } from '../http/rejection.ts';
 import { type HttpResult, send } from '../http/response.ts';
-import { Invalid } from '../json/invalid.ts';
 import { toBookResult } from './book-response.ts';
-import { bytesOfBooks, type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
+import { bytesOfBooks, invalidIndex, readBooks, readUpdates } from './many-books.ts';
 import type { Turns } from './turns.ts';
 import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
 
@@ -27,54 +34,51 @@ export class BookHandlers {
   }
 
   /** POST /book */
-  readonly create = async ({ headers, body }: BodyRequest): Promise<HttpResult> => {
-    const key = readIdempotencyKey(headers['idempotency-key']);
-    if (key === null) return { outcome: 'invalidIdempotencyKey' };
-    if (typeof body === 'string') return { outcome: body };
-    const fields = readBook(body);
-    if (fields instanceof Invalid) return { outcome: 'invalidInput', detail: fields.detail };
+  readonly create = async (request: BodyRequest): Promise<HttpResult> => {
+    const key = readIdempotencyKey(request.headers);
+    if (key instanceof Rejection) return key;
+    const fields = readBody(request, readBook);
+    if (fields instanceof Rejection) return fields;
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
-    if (!book) return { outcome: 'idempotencyKeyReused' };
-    return toBookResult('bookCreated', book);
+    return book ? toBookResult('bookCreated', book) : { outcome: 'idempotencyKeyReused' };
   };
 
   /** POST /books */
   readonly createMany = async ({ headers, body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const key = readIdempotencyKey(headers['idempotency-key']);
-    if (key === null) return { outcome: 'invalidIdempotencyKey' };
-    if (typeof body === 'string') return { outcome: body };
+    const key = readIdempotencyKey(headers);
+    if (key instanceof Rejection) return key;
+    if (body instanceof Rejection) return body;
     const create = async (): Promise<HttpResult> => {
       const books = await readBooks(body);
-      if (!('json' in books)) return invalidElement(books);
+      if (books instanceof Rejection) return books;
       const response = new UnreadResponse(this.#unread, reply);
       await response.holdSoon(lengthOf(books.json) + books.count * ID_BYTES);
       const pages = await this.#store.createMany(books.json, key);
-      response.hold(lengthOf(pages ?? []));
-      return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
+      if (!pages) return { outcome: 'idempotencyKeyReused' };
+      response.hold(lengthOf(pages));
+      return { outcome: 'booksCreated', json: toArray(pages) };
     };
     return body.length > BODY_BYTES_MAX ? this.#turns.take(reply, create) : create();
   };
 
   /** PATCH /books */
   readonly updateMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    if (typeof body === 'string') return { outcome: body };
+    if (body instanceof Rejection) return body;
     return this.#turns.take(reply, async () => {
       const updates = await readUpdates(body);
-      if (!('json' in updates)) return invalidElement(updates);
+      if (updates instanceof Rejection) return updates;
       const response = new UnreadResponse(this.#unread, reply);
       await response.holdSoon(bytesOfBooks(updates.count));
       const result = await this.#store.updateMany(updates.json);
-      response.hold('fault' in result ? 0 : lengthOf(result));
-      if (!('fault' in result)) return { outcome: 'booksUpdated', json: toArray(result) };
-      if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
-      const outcome = result.fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';
-      return { outcome, headers: invalidIndex(result.index) };
+      if ('fault' in result) return rejectUpdate(result);
+      response.hold(lengthOf(result));
+      return { outcome: 'booksUpdated', json: toArray(result) };
     });
   };
 
   /** GET /book/{id} */
   readonly find = async (request: FastifyRequest): Promise<HttpResult> => {
-    const book = await this.#store.find(bookId(request));
+    const book = await this.#store.find(idInPath(request));
     if (!book) return { outcome: 'bookNotFound' };
     const tag = entityTag(book);
     const result = evaluatePreconditions(request, tag);
@@ -82,58 +86,50 @@ export class BookHandlers {
     return result === 'met' ? toBookResult('bookRetrieved', book, tag) : { outcome: result };
   };
 
-  /** PUT /book/{id}. 404 takes precedence over 400, so after an invalid body the book is looked up. */
+  /** PUT /book/{id} */
   readonly update = async (request: BodyRequest): Promise<HttpResult> => {
-    const id = bookId(request);
-    const { body } = request;
-    if (typeof body === 'string' && body !== 'payloadTooLarge') return { outcome: body };
-    const fields = typeof body === 'string' ? body : readBookFields(body);
-    if (fields instanceof Invalid || fields === 'payloadTooLarge') {
-      if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
-      return fields instanceof Invalid
-        ? { outcome: 'invalidInput', detail: fields.detail }
-        : { outcome: fields };
-    }
-    const book = isConditional(request)
-      ? await this.#changeIfMet(
-          request,
-          id,
-          async (found) => (await this.#store.updateExpected(found, fields)) ?? unchanged(found, fields),
-        )
-      : await this.#changeAny(
-          id,
-          () => this.#store.update(id, fields),
-          (found) => unchanged(found, fields),
-        );
-    if (book === 'preconditionFailed') return { outcome: book };
-    return book ? toBookResult('bookUpdated', book) : { outcome: 'bookNotFound' };
+    const id = idInPath(request);
+    const fields = readBody(request, readBookFields);
+    if (fields instanceof Rejection)
+      return AFTER_NOT_FOUND.has(fields.outcome) && !(await this.#store.find(id))
+        ? { outcome: 'bookNotFound' }
+        : fields;
+    const book = await this.#change(request, id, {
+      change: () => this.#store.update(id, fields),
+      changeExpected: (found) => this.#store.updateExpected(found, fields),
+      whenLeftOut: (found) => unchanged(found, fields),
+    });
+    return book instanceof Rejection ? book : toBookResult('bookUpdated', book);
   };
 
   /** DELETE /book/{id} */
   readonly delete = async (request: FastifyRequest): Promise<HttpResult> => {
-    const id = bookId(request);
-    const isDeleted = isConditional(request)
-      ? await this.#changeIfMet(request, id, (found) => this.#store.deleteExpected(found))
-      : await this.#changeAny(id, () => this.#store.delete(id));
-    if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
-    return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
+    const id = idInPath(request);
+    const isDeleted = await this.#change(request, id, {
+      change: () => this.#store.delete(id),
+      changeExpected: (found) => this.#store.deleteExpected(found),
+    });
+    return isDeleted instanceof Rejection ? isDeleted : { outcome: 'bookDeleted' };
   };
 
-  /**
-   * Changes a book. A trigger of the table may leave out the change: then there is the book, also after a repetition.
-   *
-   * @param whenLeftOut the result if the book needs no change
-   */
+  #change<Result>(
+    request: FastifyRequest,
+    id: number,
+    steps: ChangeSteps<Result>,
+  ): Promise<Result | Rejection> {
+    return isConditional(request) ? this.#changeIfMet(request, id, steps) : this.#changeAny(id, steps);
+  }
+
+  /** Changes a book. A trigger of the table may leave out the change: then there is the book, also after a repetition. */
   async #changeAny<Result>(
     id: number,
-    change: () => Promise<Result | undefined | false>,
-    whenLeftOut?: (found: Book) => Result | undefined,
-  ): Promise<Result | undefined> {
+    { change, whenLeftOut }: ChangeSteps<Result>,
+  ): Promise<Result | Rejection> {
     for (let attempt = 1; attempt <= LEFT_OUT_ATTEMPTS; attempt++) {
       const result = await change();
       if (result) return result;
       const found = await this.#store.find(id);
-      if (!found) return undefined;
+      if (!found) return new Rejection('bookNotFound');
       const same = whenLeftOut?.(found);
       if (same) return same;
     }
@@ -144,25 +140,38 @@ export class BookHandlers {
   async #changeIfMet<Result>(
     request: FastifyRequest,
     id: number,
-    change: (expected: Book) => Promise<Result | undefined | false>,
-  ): Promise<Result | 'preconditionFailed' | undefined> {
+    { changeExpected, whenLeftOut }: ChangeSteps<Result>,
+  ): Promise<Result | Rejection> {
     let last: string | undefined;
     let repetitions = 0;
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
       const found = await this.#store.find(id);
-      if (!found) return undefined;
+      if (!found) return new Rejection('bookNotFound');
       const tag = entityTag(found);
-      if (evaluatePreconditions(request, tag) !== 'met') return 'preconditionFailed';
+      if (evaluatePreconditions(request, tag) !== 'met') return new Rejection('preconditionFailed');
       // Without a concurrent change, a trigger of the table leaves out this one.
       repetitions = tag === last ? repetitions + 1 : 0;
       if (repetitions === LEFT_OUT_ATTEMPTS) throw new TableRejection(LEFT_OUT);
       last = tag;
-      const result = await change(found);
+      const result = (await changeExpected(found)) || whenLeftOut?.(found);
       if (result) return result;
     }
     throw new StoreUnavailable('contention');
   }
 }
+
+/** How a book is changed. */
+interface ChangeSteps<Result> {
+  /** @returns undefined or false when there is no book */
+  readonly change: () => Promise<Result | undefined | false>;
+  /** @returns undefined or false when the book is not as expected */
+  readonly changeExpected: (expected: Book) => Promise<Result | undefined | false>;
+  /** The result if the book needs no change. */
+  readonly whenLeftOut?: (found: Book) => Result | undefined;
+}
+
+/** What is wrong with the body of a PUT, over which 404 takes precedence (specification, "PUT /book/{id}"). */
+const AFTER_NOT_FOUND: ReadonlySet<OutcomeName> = new Set(['invalidInput', 'payloadTooLarge']);
 
 /** The book, if it has the fields: a trigger may leave out updates that change nothing (`suppress_redundant_updates_trigger`). */
 function unchanged(book: Book, { title, author, year }: Partial<BookFields>): Book | undefined {
@@ -182,17 +191,14 @@ function lengthOf(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
+function rejectUpdate({ fault, index }: UpdateFault): Rejection {
+  if (fault === 'too long') return new Rejection('payloadTooLarge');
+  const outcome = fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';
+  return new Rejection(outcome, { headers: invalidIndex(index) });
+}
+
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;
-
-/** The response to an array of which an element is invalid, or that is none. */
-export function invalidElement({ invalidIndex: index, detail }: InvalidBooks): HttpResult {
-  return { outcome: 'invalidInput', detail, headers: index === undefined ? {} : invalidIndex(index) };
-}
-
-export function invalidIndex(index: number): Record<string, string> {
-  return { 'invalid-index': `${index}` };
-}
 
 /** A hook of routes with an id: it rejects what no book can have as its id. */
 export function expectBookId({ params }: FastifyRequest, reply: FastifyReply, pass: () => void): void {
@@ -201,6 +207,6 @@ export function expectBookId({ params }: FastifyRequest, reply: FastifyReply, pa
 }
 
 /** The id in the path, after {@link expectBookId}. */
-export function bookId({ params }: FastifyRequest): number {
+export function idInPath({ params }: FastifyRequest): number {
   return Number((params as { id: string }).id);
 }

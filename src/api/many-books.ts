@@ -11,6 +11,7 @@ import {
 import { UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { BODY_BYTES_MAX, formatBytes } from '../http/body-limits.ts';
 import { strongTags } from '../http/preconditions.ts';
+import { Rejection } from '../http/rejection.ts';
 import { ArrayScanner } from '../json/array-scanner.ts';
 import { Invalid } from '../json/invalid.ts';
 
@@ -27,23 +28,15 @@ const LONGEST_BOOK_BYTES =
   2 * 6 * TEXT_LENGTH_MAX +
   JSON.stringify({ id: ID_MAX, title: '', author: '', year: -YEAR_MAX } satisfies Book).length;
 
-const utf8 = new TextEncoder();
+const encoder = new TextEncoder();
 
-/**
- * JSON arrays of books or updates, and the number of them; or the index of the first invalid or surplus element, undefined when the
- * body is no array.
- */
-export type BooksRead = { readonly json: readonly Uint8Array[]; readonly count: number } | InvalidBooks;
-
-export interface InvalidBooks {
-  readonly invalidIndex: number | undefined;
-  readonly detail: string;
+/** JSON arrays of books or updates, and the number of them. */
+export interface BooksRead {
+  readonly json: readonly Uint8Array[];
+  readonly count: number;
 }
 
-const NO_ARRAY: InvalidBooks = {
-  invalidIndex: undefined,
-  detail: 'empty, compressed or not a JSON array',
-};
+const NO_ARRAY = new Rejection('invalidInput', { detail: 'empty, compressed or not a JSON array' });
 
 /** The memory for a response with so many stored books. Only books that other programs have stored may need more. */
 export function bytesOfBooks(count: number): number {
@@ -51,12 +44,12 @@ export function bytesOfBooks(count: number): number {
 }
 
 /** Reads the body of `POST /books`: new books, each like {@link readBook}. */
-export function readBooks(body: Uint8Array): Promise<BooksRead> {
+export function readBooks(body: Uint8Array): Promise<BooksRead | Rejection> {
   return readObjects(body, readBook);
 }
 
 /** Reads the body of `PATCH /books`: updates, each like {@link readBookUpdate}, of different books. */
-export function readUpdates(body: Uint8Array): Promise<BooksRead> {
+export function readUpdates(body: Uint8Array): Promise<BooksRead | Rejection> {
   const ids = new Set<number>();
   return readObjects(body, (element): BookUpdate | Invalid => {
     const update = readBookUpdate(element, strongTags);
@@ -68,17 +61,20 @@ export function readUpdates(body: Uint8Array): Promise<BooksRead> {
 }
 
 /** Returns JSON arrays of about {@link ARRAY_BYTES} of what `read` returns. */
-async function readObjects(body: Uint8Array, read: (element: Uint8Array) => object): Promise<BooksRead> {
+async function readObjects(
+  body: Uint8Array,
+  read: (element: Uint8Array) => object,
+): Promise<BooksRead | Rejection> {
   const json: Uint8Array[] = [];
   let objects: string[] = [];
   let bytes = 0;
   let count = 0;
   const flush = () => {
-    if (objects.length > 0) json.push(utf8.encode(`[${objects.join(',')}]`));
+    if (objects.length > 0) json.push(encoder.encode(`[${objects.join(',')}]`));
     objects = [];
     bytes = 0;
   };
-  const invalid = await readElements(body, (element) => {
+  const rejection = await readElements(body, (element) => {
     const object = read(element);
     if (object instanceof Invalid) return object;
     objects.push(JSON.stringify(object));
@@ -88,7 +84,7 @@ async function readObjects(body: Uint8Array, read: (element: Uint8Array) => obje
     return undefined;
   });
   flush();
-  return invalid ?? { json, count };
+  return rejection ?? { json, count };
 }
 
 /**
@@ -100,26 +96,34 @@ async function readObjects(body: Uint8Array, read: (element: Uint8Array) => obje
 export async function readElements(
   body: Uint8Array,
   read: (element: Uint8Array) => Invalid | undefined,
-): Promise<InvalidBooks | undefined> {
+): Promise<Rejection | undefined> {
   const scanner = new ArrayScanner();
   let count = 0;
   for (let end = TURN_BYTES; ; end += TURN_BYTES) {
     const bytes = body.subarray(0, end);
     const isLast = end >= body.length;
     for (let json = scanner.next(bytes, isLast); json; json = scanner.next(bytes, isLast)) {
-      if (count === BOOKS_MAX) return { invalidIndex: count, detail: `more than ${BOOKS_MAX} books` };
+      if (count === BOOKS_MAX) return invalidElement(count, `more than ${BOOKS_MAX} books`);
       const invalid = json.length > BODY_BYTES_MAX ? TOO_LONG : read(json);
-      if (invalid) return { invalidIndex: count, detail: invalid.detail };
+      if (invalid) return invalidElement(count, invalid.detail);
       count++;
     }
     if (scanner.error === 'no-array') return NO_ARRAY;
-    if (scanner.error)
-      return { invalidIndex: count, detail: 'the array is not valid JSON from this book on' };
+    if (scanner.error) return invalidElement(count, 'the array is not valid JSON from this book on');
     if (isLast) return undefined;
     // The rest is an element whose end is not found yet.
-    if (end - scanner.at > BODY_BYTES_MAX) return { invalidIndex: count, detail: TOO_LONG.detail };
+    if (end - scanner.at > BODY_BYTES_MAX) return invalidElement(count, TOO_LONG.detail);
     await nextTurn();
   }
+}
+
+function invalidElement(index: number, detail: string): Rejection {
+  return new Rejection('invalidInput', { detail, headers: invalidIndex(index) });
+}
+
+/** The header that names the first element at fault of a body with many. */
+export function invalidIndex(index: number): Readonly<Record<string, string>> {
+  return { 'invalid-index': `${index}` };
 }
 
 const TOO_LONG = new Invalid(`longer than ${formatBytes(BODY_BYTES_MAX)}`);

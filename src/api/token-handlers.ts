@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/tokens.ts';
-import type { BodyRequest } from '../http/body/body-reader.ts';
+import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
+import { Rejection } from '../http/rejection.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
-import { Invalid } from '../json/invalid.ts';
 import { describeError } from './describe-error.ts';
 
 /** Issues and verifies tokens (specification, "Authentication"). */
@@ -32,12 +32,10 @@ export class TokenHandlers {
 
   /** POST /token */
   readonly issue = async (request: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const ip = addressIn(request);
-    const { body } = request;
-    if (typeof body === 'string') return { outcome: body };
-    const login = readLoginRequest(body);
-    if (login instanceof Invalid) return { outcome: 'invalidRequestPayload', detail: login.detail };
+    const login = readBody(request, readLoginRequest, 'invalidRequestPayload');
+    if (login instanceof Rejection) return login;
     if (!this.#credentials.match(login)) {
+      const ip = addressIn(request);
       const secondsOverLimit = this.#throttle.fail(ip);
       if (secondsOverLimit > 0) return this.#throttled(request, reply, ip, secondsOverLimit);
       this.logins.failed++;

@@ -62,7 +62,7 @@ export class Tokens {
   }
 
   #verifyUncached(token: string): TokenVerdict {
-    const [header, payload, signature] = decode(token) ?? [];
+    const [header, payload, signature] = decodeParts(token) ?? [];
     if (!header || !payload || !signature) return 'invalid';
     let claims: Record<string, unknown>;
     try {
@@ -109,7 +109,7 @@ function encode(part: object): string {
 }
 
 /** The three parts of a token in canonical base64url (RFC 7515, section 3.1); Node's decoder accepts other forms as well. */
-function decode(token: string): Buffer[] | undefined {
+function decodeParts(token: string): Buffer[] | undefined {
   const parts = token.split('.', 4);
   const decoded = parts.map((part) => Buffer.from(part, 'base64url'));
   const isCanonical = parts.every(

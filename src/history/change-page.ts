@@ -36,7 +36,7 @@ export interface ChangeRow extends Book, ChangeCursor {
 }
 
 /** The length of a page of several changes as JSON, in which a control character has six bytes. */
-export const PAGE_BYTES_MAX = 1_024 * 1_024;
+export const CHANGES_BYTES_MAX = 1_024 * 1_024;
 
 /** What a change has besides the texts of its book. */
 const CHANGE_BYTES = 200;
@@ -53,7 +53,7 @@ export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | un
   for (const { position, nonce, isRequested, hasGapAfter, type, at, id, title, author, year } of rows) {
     const book = { id, title, author, year };
     bytes += CHANGE_BYTES + Buffer.byteLength(JSON.stringify([title, author]));
-    if (next !== empty && bytes > PAGE_BYTES_MAX) break;
+    if (next !== empty && bytes > CHANGES_BYTES_MAX) break;
     const cursor = { position, nonce };
     next = cursor;
     if (isRequested) changes.push({ cursor, type, at, book, ...(hasGapAfter && { gapAfter: true }) });

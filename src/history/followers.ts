@@ -10,13 +10,13 @@ const WRITE_DELAY_MS = 10;
 /** The followers that are woken in a turn of the event loop, between which other requests get theirs. */
 const WOKEN_AT_ONCE = 500;
 
-type Read = BookHistory['read'];
+type ReadChanges = BookHistory['read'];
 
 /** A request that waits for changes. */
 interface Follower {
   readonly position: number;
   /** Ends its wait. @param read what reads the next changes; undefined when there are none in time */
-  readonly wake: (read?: Read) => void;
+  readonly wake: (read?: ReadChanges) => void;
 }
 
 /** The requests that wait for changes. They share one poll of the store, and equal ones the read after it. */
@@ -49,7 +49,7 @@ export class Followers {
     response: UnreadResponse,
   ): Promise<ChangePage | CursorFault | undefined> {
     if (this.#isStopping) return undefined;
-    const { promise, resolve } = Promise.withResolvers<Read | undefined>();
+    const { promise, resolve } = Promise.withResolvers<ReadChanges | undefined>();
     const position = request.after?.position ?? 0;
     const giveUp = () => resolve(undefined);
     const timer = setTimeout(giveUp, ms);
@@ -102,8 +102,8 @@ export class Followers {
   }
 
   /** Performs equal requests once. */
-  #shareReads(): Read {
-    const reads = new Map<string, ReturnType<Read>>();
+  #shareReads(): ReadChanges {
+    const reads = new Map<string, ReturnType<ReadChanges>>();
     return (request) => {
       const key = JSON.stringify(request);
       const page = reads.get(key) ?? this.#history.read(request);

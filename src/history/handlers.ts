@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bookId, CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
+import { CHANGE_ATTEMPTS_MAX, idInPath } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
-import { bytesOfBooks } from '../api/many-books.ts';
+import { bytesOfBooks, invalidIndex } from '../api/many-books.ts';
 import type { Turns } from '../api/turns.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';
@@ -10,35 +10,34 @@ import { entityTag } from '../book/entity-tag.ts';
 import type { BodyRequest } from '../http/body/body-reader.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
-import { type ParameterSchema, queryAfter, readParameters } from '../http/query-parameters.ts';
+import { invalidQuery, linkToNext, type ParameterSchema, readParameters } from '../http/query-parameters.ts';
+import { Rejection } from '../http/rejection.ts';
 import type { HttpResult } from '../http/response.ts';
-import { Invalid } from '../json/invalid.ts';
 import type {
   BookHistory,
   Change,
   ChangeCursor,
+  ChangePage,
   ChangeRequest,
   CursorFault,
   Deletion,
   RestoreFault,
 } from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
-import { PAGE_BYTES_MAX } from './change-page.ts';
+import { CHANGES_BYTES_MAX } from './change-page.ts';
 import type { Followers } from './followers.ts';
 import { readIds } from './ids.ts';
 import { changesParameters, historyParameters } from './operations.ts';
 
-const utf8 = new TextEncoder();
-const NO_BYTES = new Uint8Array();
+const encoder = new TextEncoder();
 
 /** The `after` for the changes to come. */
 const NOW = 'now' as const;
 const NO_CURSOR = 'after must be the cursor of a change';
 
-/** The results of requests whose cursor cannot be followed. */
-const FAULTS: Readonly<Record<CursorFault, HttpResult>> = {
-  removed: { outcome: 'changesRemoved' },
-  unknown: { outcome: 'invalidQuery', detail: 'after is the cursor of another store' },
+const CURSOR_FAULTS: Readonly<Record<CursorFault, Rejection>> = {
+  removed: new Rejection('changesRemoved'),
+  unknown: invalidQuery('after is the cursor of another store'),
 };
 
 const RESTORE_FAULTS: Readonly<Record<RestoreFault['fault'], OutcomeName>> = {
@@ -66,26 +65,27 @@ export class HistoryHandlers {
   readonly follow = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const target = request.url;
     const query = readQuery(target, changesParameters);
-    if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
+    if (query instanceof Rejection) return query;
     const { given, cursor, limit } = query;
     if (given.get('order') === 'desc')
       return this.#listLastFirst(request, reply, 'all', 'changesRetrieved', '/changes');
 
     const after = cursor === NOW ? await this.#history.last() : cursor;
     const response = new UnreadResponse(this.#unread, reply);
-    let page = await this.#history.read({ after, limit }, () => response.expectRoom(PAGE_BYTES_MAX));
-    if (typeof page === 'string') return FAULTS[page];
+    let page = await this.#readPage({ after, limit }, response);
+    if (page instanceof Rejection) return page;
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (page.changes.length === 0 && waitMs > 0) {
-      page = (await this.#followers.next({ after: page.next, limit }, waitMs, response)) ?? page;
-      if (typeof page === 'string') return FAULTS[page];
+      const next = await this.#followers.next({ after: page.next, limit }, waitMs, response);
+      page = next ? rejectFault(next) : page;
+      if (page instanceof Rejection) return page;
     }
     return toResult('changesRetrieved', page.changes, response, linkTo('/changes', target, page.next));
   };
 
   /** GET /book/{id}/history */
   readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const id = bookId(request);
+    const id = idInPath(request);
     return this.#listLastFirst(request, reply, id, 'historyRetrieved', `/book/${id}/history`);
   };
 
@@ -95,28 +95,27 @@ export class HistoryHandlers {
 
   /** POST /books/restore */
   readonly restoreMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    if (typeof body === 'string') return { outcome: body };
+    if (body instanceof Rejection) return body;
     return this.#turns.take(reply, async () => {
       const ids = await readIds(body);
-      if ('detail' in ids) return invalidElement(ids);
+      if (ids instanceof Rejection) return ids;
       const response = new UnreadResponse(this.#unread, reply);
       await response.holdSoon(bytesOfBooks(ids.length));
       const deletions = ids.map((id) => ({ id }));
       const result = await this.#history.restore({ deletions, bytesMax: UPDATED_BYTES_MAX });
-      const json = 'fault' in result ? NO_BYTES : utf8.encode(JSON.stringify(result));
+      if ('fault' in result) return rejectRestore(result);
+      const json = encoder.encode(JSON.stringify(result));
       response.hold(json.length);
-      if (!('fault' in result)) return { outcome: 'booksRestored', json: [json] };
-      const outcome = RESTORE_FAULTS[result.fault];
-      return outcome === 'payloadTooLarge' ? { outcome } : { outcome, headers: invalidIndex(result.index) };
+      return { outcome: 'booksRestored', json: [json] };
     });
   };
 
   /** POST /book/{id}/restore */
   readonly restore = async (request: FastifyRequest): Promise<HttpResult> => {
-    const id = bookId(request);
+    const id = idInPath(request);
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
       const deletion = isConditional(request) ? await this.#deletionIfMet(request, id) : { id };
-      if (typeof deletion === 'string') return { outcome: deletion };
+      if (deletion instanceof Rejection) return deletion;
       const result = await this.#history.restore({ deletions: [deletion] });
       if (!('fault' in result)) return toBookResult('bookRestored', result[0] as Book);
       if (result.fault !== 'changed') return { outcome: RESTORE_FAULTS[result.fault] };
@@ -125,15 +124,16 @@ export class HistoryHandlers {
   };
 
   /** The last change of a book, if it is no deletion or its book meets the preconditions: no other one is undone. */
-  async #deletionIfMet(
-    request: FastifyRequest,
-    id: number,
-  ): Promise<Deletion | 'bookNotFound' | 'preconditionFailed'> {
+  async #deletionIfMet(request: FastifyRequest, id: number): Promise<Deletion | Rejection> {
     const page = await this.#history.read({ of: id, limit: 1 });
     const last = typeof page === 'string' ? undefined : page.changes[0];
-    if (!last) return 'bookNotFound';
+    if (!last) return new Rejection('bookNotFound');
     const isMet = last.type !== 'deleted' || evaluatePreconditions(request, entityTag(last.book)) === 'met';
-    return isMet ? { id, cursor: last.cursor } : 'preconditionFailed';
+    return isMet ? { id, cursor: last.cursor } : new Rejection('preconditionFailed');
+  }
+
+  async #readPage(request: ChangeRequest, response: UnreadResponse): Promise<ChangePage | Rejection> {
+    return rejectFault(await this.#history.read(request, () => response.expectRoom(CHANGES_BYTES_MAX)));
   }
 
   /** The changes of a book, of all books, or the deletions. */
@@ -146,17 +146,25 @@ export class HistoryHandlers {
   ): Promise<HttpResult> {
     const target = request.url;
     const query = readQuery(target, historyParameters);
-    if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
+    if (query instanceof Rejection) return query;
     const { cursor: after, limit } = query;
-    if (after === NOW) return { outcome: 'invalidQuery', detail: NO_CURSOR };
+    if (after === NOW) return invalidQuery(NO_CURSOR);
     const response = new UnreadResponse(this.#unread, reply);
-    const page = await this.#history.read({ of, after, limit }, () => response.expectRoom(PAGE_BYTES_MAX));
-    if (typeof page === 'string') return FAULTS[page];
+    const page = await this.#readPage({ of, after, limit }, response);
+    if (page instanceof Rejection) return page;
     const { changes, next } = page;
     if (typeof of === 'number' && !after && !next) return { outcome: 'bookNotFound' };
     const isEnd = next?.position === after?.position;
     return toResult(outcome, changes, response, isEnd ? {} : linkTo(path, target, next));
   }
+}
+
+function rejectFault(page: ChangePage | CursorFault): ChangePage | Rejection {
+  return typeof page === 'string' ? CURSOR_FAULTS[page] : page;
+}
+
+function rejectRestore({ fault, index }: RestoreFault): Rejection {
+  return new Rejection(RESTORE_FAULTS[fault], fault === 'too long' ? {} : { headers: invalidIndex(index) });
 }
 
 /** The response counts among what clients have not read: a guard against clients that never read. */
@@ -166,7 +174,7 @@ function toResult(
   response: UnreadResponse,
   headers: Record<string, string>,
 ): HttpResult {
-  const json = rendered.get(changes) ?? utf8.encode(`[${changes.map(toJson).join(',')}]`);
+  const json = rendered.get(changes) ?? encoder.encode(`[${changes.map(toJson).join(',')}]`);
   rendered.set(changes, json);
   response.hold(json.length);
   return { outcome, json: [json], headers };
@@ -186,7 +194,7 @@ function toJson({ cursor, type, at, book, gapAfter }: Change): string {
 }
 
 function linkTo(path: string, target: string, next: ChangeCursor | undefined): Record<string, string> {
-  return next ? { link: `<${path}?${queryAfter(target, writeChangeCursor(next))}>; rel="next"` } : {};
+  return next ? linkToNext(path, target, writeChangeCursor(next)) : {};
 }
 
 /** Reads parameters with a limit and a cursor. */
@@ -195,9 +203,9 @@ function readQuery<Known extends string>(
   parameters: Readonly<Record<Known | 'limit' | 'after', ParameterSchema>>,
 ) {
   const given = readParameters(target, parameters);
-  if (given instanceof Invalid) return given;
+  if (given instanceof Rejection) return given;
   const text = given.get('after');
   const cursor = text === NOW ? NOW : text === undefined ? undefined : readChangeCursor(text);
-  if (text !== undefined && !cursor) return new Invalid(NO_CURSOR);
+  if (text !== undefined && !cursor) return invalidQuery(NO_CURSOR);
   return { given, cursor, limit: Number(given.get('limit') ?? parameters.limit.default) };
 }

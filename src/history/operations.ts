@@ -92,7 +92,7 @@ const CHANGES = {
   },
 } as const;
 
-export const operations = toOperations({
+export const historyOperations = toOperations({
   followChanges: {
     ...CHANGES,
     summary: 'Follow the changes',
@@ -143,7 +143,7 @@ export const operations = toOperations({
       examples: [[7, 42]],
     },
     success: 'booksRestored',
-    data: schemas.createdBooks,
+    data: schemas.booksInOrder,
     errorHeaders: {
       invalidInput: schemas.INVALID_INDEX,
       bookNotFound: schemas.INVALID_INDEX,

@@ -1,4 +1,4 @@
-import { Invalid } from '../json/invalid.ts';
+import { Rejection } from './rejection.ts';
 
 /** A parameter of a query, as JSON Schema. Requests are validated by it. */
 export interface ParameterSchema {
@@ -14,31 +14,40 @@ export interface ParameterSchema {
 /**
  * Reads the known parameters of a request target, as `application/x-www-form-urlencoded`.
  *
- * @returns Invalid when one has an invalid value or is repeated
+ * @returns a Rejection when one has an invalid value or is repeated
  */
 export function readParameters<Known extends string>(
   target: string,
   parameters: Readonly<Record<Known, ParameterSchema>>,
-): Map<Known, string> | Invalid {
+): Map<Known, string> | Rejection {
   const given = new Map<Known, string>();
   for (const piece of piecesOf(target)) {
-    const name = nameOf(piece) as Known;
+    const name = parameterName(piece) as Known;
     if (!Object.hasOwn(parameters, name)) continue;
-    if (given.has(name)) return new Invalid(`${name} is repeated`);
-    const text = decode(/=(.*)/s.exec(piece)?.[1] ?? '');
+    if (given.has(name)) return invalidQuery(`${name} is repeated`);
+    const text = decodeFormText(/=(.*)/s.exec(piece)?.[1] ?? '');
     if (text === undefined || !isValid(parameters[name], text))
-      return new Invalid(`${name} must be ${expectation(parameters[name])}`);
+      return invalidQuery(`${name} must be ${expectation(parameters[name])}`);
     given.set(name, text);
   }
   return given;
 }
 
+export function invalidQuery(detail: string): Rejection {
+  return new Rejection('invalidQuery', { detail });
+}
+
 /** The query of the next page: the same with the cursor as its start, escaped for a header. */
 export function queryAfter(target: string, cursor: string): string {
   const others = piecesOf(target)
-    .filter((piece) => !STARTS.some((name) => name === nameOf(piece)))
+    .filter((piece) => !STARTS.some((name) => name === parameterName(piece)))
     .map((piece) => piece.replace(NOT_IN_QUERY, encodeURIComponent));
   return [...others, `after=${cursor}`].join('&');
+}
+
+/** The header with the path of the next page (RFC 8288). @param target of the request for this page */
+export function linkToNext(path: string, target: string, cursor: string): { readonly link: string } {
+  return { link: `<${path}?${queryAfter(target, cursor)}>; rel="next"` };
 }
 
 /** The parameters that say where a page begins. */
@@ -56,12 +65,12 @@ function piecesOf(target: string): string[] {
     .filter((piece) => piece !== '');
 }
 
-function nameOf(piece: string): string {
-  return decode(piece.split('=', 1)[0] ?? '') ?? '';
+function parameterName(piece: string): string {
+  return decodeFormText(piece.split('=', 1)[0] ?? '') ?? '';
 }
 
 /** @returns undefined when the text is not escaped UTF-8 */
-function decode(text: string): string | undefined {
+function decodeFormText(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

@@ -126,7 +126,7 @@ function* membersAsWritten(text: string): Generator<[name: string, literal: stri
   let start = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
-    if (character === '"') at = endOfString(text, at);
+    if (character === '"') at = endOfStringInText(text, at);
     else if (character === '{' || character === '[') {
       if (++depth === 1) start = at + 1;
     } else if (character === ':' && depth === 1) {
@@ -144,7 +144,7 @@ function* membersAsWritten(text: string): Generator<[name: string, literal: stri
 }
 
 /** The index of the closing quote of the string that starts at `at`. */
-function endOfString(text: string, at: number): number {
+function endOfStringInText(text: string, at: number): number {
   for (at++; text[at] !== '"'; at++) {
     if (text[at] === '\\') at++;
   }

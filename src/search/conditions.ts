@@ -71,9 +71,9 @@ export function matchColumns(query: BookQuery): string {
 }
 
 export function keyColumnOf({ sort }: Pick<BookQuery, 'sort'>): string {
-  return isText(sort) ? `${sort}_key` : sort;
+  return isTextKey(sort) ? `${sort}_key` : sort;
 }
 
-function isText(sort: SortKey): sort is 'title' | 'author' {
+function isTextKey(sort: SortKey): sort is 'title' | 'author' {
   return sort === 'title' || sort === 'author';
 }

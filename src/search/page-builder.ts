@@ -5,7 +5,7 @@ import type { Match } from './snapshot.ts';
 export const SEARCH_BOOKS_MAX = 1_000;
 
 /** The length of a page of several books, unless the query gives another one. */
-export const PAGE_BYTES_MAX = 1_024 * 1_024;
+export const SEARCH_PAGE_BYTES_MAX = 1_024 * 1_024;
 
 /** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;
@@ -32,7 +32,7 @@ export class PageBuilder {
   constructor(
     limit: number,
     after: BookPosition | undefined,
-    { skip = 0, bytesMax = PAGE_BYTES_MAX }: BookQuery,
+    { skip = 0, bytesMax = SEARCH_PAGE_BYTES_MAX }: BookQuery,
   ) {
     this.limit = Math.min(limit, SEARCH_BOOKS_MAX);
     this.last = after;

@@ -1,7 +1,13 @@
 import { YEAR_MAX } from '../book/book.ts';
 import { typedWords } from '../book/folded-text.ts';
-import { expectation, type ParameterSchema, readParameters, STARTS } from '../http/query-parameters.ts';
-import { Invalid } from '../json/invalid.ts';
+import {
+  expectation,
+  invalidQuery,
+  type ParameterSchema,
+  readParameters,
+  STARTS,
+} from '../http/query-parameters.ts';
+import { Rejection } from '../http/rejection.ts';
 import {
   type BookPosition,
   type BookQuery,
@@ -69,17 +75,17 @@ export interface ListRequest {
 }
 
 /** Reads the target of `GET /books`; undefined when it has no known parameter. */
-export function readListRequest(target: string): ListRequest | Invalid | undefined {
+export function readListRequest(target: string): ListRequest | Rejection | undefined {
   const given = readParameters<Name>(target, listParameters);
-  if (given instanceof Invalid) return given;
+  if (given instanceof Rejection) return given;
   if (given.size === 0) return undefined;
 
   const number = (name: Name) => (given.has(name) ? Number(given.get(name)) : undefined);
   const sort = (given.get('sort') ?? listParameters.sort.default) as Sort;
   const after = readStart(given, sort);
-  if (after instanceof Invalid) return after;
+  if (after instanceof Rejection) return after;
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
-  if (typedWords(q ?? '').length > WORDS_MAX) return new Invalid(`q must have at most ${WORDS_MAX} words`);
+  if (typedWords(q ?? '').length > WORDS_MAX) return invalidQuery(`q must have at most ${WORDS_MAX} words`);
   return {
     query: {
       sort: sort.replace('-', '') as SortKey,
@@ -110,15 +116,15 @@ export function limitOfPlainPage({ query, limit, isCounted }: ListRequest): numb
 const WORDS_MAX = 32;
 
 /** The position after which the page begins; undefined for the start of the list. */
-function readStart(given: ReadonlyMap<Name, string>, sort: Sort): BookPosition | Invalid | undefined {
+function readStart(given: ReadonlyMap<Name, string>, sort: Sort): BookPosition | Rejection | undefined {
   if (STARTS.filter((name) => given.has(name)).length > 1)
-    return new Invalid(`${STARTS.join(', ')} exclude each other`);
+    return invalidQuery(`${STARTS.join(', ')} exclude each other`);
   const [cursor, from] = [given.get('after'), given.get('from')];
   if (cursor !== undefined)
-    return readCursor(cursor, sort) ?? new Invalid(`after must be a cursor of sort=${sort}`);
+    return readCursor(cursor, sort) ?? invalidQuery(`after must be a cursor of sort=${sort}`);
   if (from === undefined) return undefined;
   return (
-    readFrom(from, sort) ?? new Invalid(`from must be ${expectation(listParameters.year)} with sort=${sort}`)
+    readFrom(from, sort) ?? invalidQuery(`from must be ${expectation(listParameters.year)} with sort=${sort}`)
   );
 }
 

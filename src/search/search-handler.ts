@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListHandler } from '../api/list-handler.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
-import { queryAfter } from '../http/query-parameters.ts';
+import { linkToNext } from '../http/query-parameters.ts';
+import { Rejection } from '../http/rejection.ts';
 import type { HttpResult } from '../http/response.ts';
-import { Invalid } from '../json/invalid.ts';
 import type { BookSearch, SearchPage } from './book-search.ts';
 import { writeCursor } from './cursor.ts';
-import { PAGE_BYTES_MAX } from './page-builder.ts';
+import { SEARCH_PAGE_BYTES_MAX } from './page-builder.ts';
 import { type ListRequest, limitOfPlainPage, readListRequest } from './query.ts';
 import { TimedSearch } from './timed-search.ts';
 
@@ -40,7 +40,7 @@ export class SearchHandler {
   readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const list = readListRequest(request.url);
     if (list === undefined) return this.#lists.handle(request, reply);
-    if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
+    if (list instanceof Rejection) return list;
     const limit = limitOfPlainPage(list);
     return limit === undefined
       ? this.#run(list, request, reply)
@@ -57,12 +57,12 @@ export class SearchHandler {
     const page = { outcome: 'booksRetrieved', json: toArray([json]) } as const;
     return id === undefined
       ? page
-      : { ...page, headers: linkTo(request, writeCursor(sort, { key: id, id })) };
+      : { ...page, headers: linkToNext('/books', request.url, writeCursor(sort, { key: id, id })) };
   }
 
   async #run(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
     if (this.count >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
-    const bytesMax = list.limit === undefined ? PART_BYTES : PAGE_BYTES_MAX;
+    const bytesMax = list.limit === undefined ? PART_BYTES : SEARCH_PAGE_BYTES_MAX;
     const response = new UnreadResponse(this.#unread, reply);
     response.expectRoom(bytesMax);
     this.count++;
@@ -76,7 +76,7 @@ export class SearchHandler {
       response.hold(first.json.length);
       const json = toArray([first.json]);
       if (first.more === 'no' || !first.last) return { outcome: 'booksRetrieved', json, headers };
-      const link = linkTo(request, writeCursor(list.sort, first.last));
+      const link = linkToNext('/books', request.url, writeCursor(list.sort, first.last));
       return { outcome: 'booksRetrieved', json, headers: { ...headers, ...link } };
     }
     if (request.method === 'HEAD') return { outcome: 'booksRetrieved', json: noContent(), headers };
@@ -84,11 +84,6 @@ export class SearchHandler {
     response.hold(Math.max(2 * PART_BYTES, first.json.length));
     return { outcome: 'booksRetrieved', json: streamArray(allMatches(search, first, response)), headers };
   }
-}
-
-/** The header with the path of the next page. */
-function linkTo({ url }: FastifyRequest, cursor: string): { readonly link: string } {
-  return { link: `</books?${queryAfter(url, cursor)}>; rel="next"` };
 }
 
 /** The headers of a list with `count`. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { BOOKS_MAX, type BooksRead, type InvalidBooks, readBooks } from '../../src/api/many-books.ts';
+import { BOOKS_MAX, type BooksRead, readBooks } from '../../src/api/many-books.ts';
 import { readIds } from '../../src/history/ids.ts';
+import { Rejection } from '../../src/http/rejection.ts';
 import { ArrayScanner } from '../../src/json/array-scanner.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
@@ -57,7 +58,7 @@ describe('readBooks', () => {
     ] as const) {
       assert.partialDeepStrictEqual(await read(text), { invalidIndex }, text);
     }
-    assert.deepEqual(await readBooks(Buffer.from([0x5b, 0x7b, 0x7d, 0x2c, 0xff, 0x5d])), {
+    assert.deepEqual(await read(Buffer.from([0x5b, 0x7b, 0x7d, 0x2c, 0xff, 0x5d])), {
       invalidIndex: 1,
       detail: 'not UTF-8',
     });
@@ -216,17 +217,30 @@ function deepBook(depth: number): string {
   return `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
 }
 
-function textsOf(result: BooksRead): string[] {
+function textsOf(result: BooksRead | RejectedArray): string[] {
   assert.ok('json' in result);
   return result.json.map((array) => Buffer.from(array).toString());
 }
 
-function ids(text: string): Promise<readonly number[] | InvalidBooks> {
-  return readIds(Buffer.from(text));
+interface RejectedArray {
+  readonly invalidIndex: number | undefined;
+  readonly detail: string | undefined;
 }
 
-function read(text: string): Promise<BooksRead> {
-  return readBooks(Buffer.from(text));
+async function ids(text: string): Promise<readonly number[] | RejectedArray> {
+  return orRejected(await readIds(Buffer.from(text)));
+}
+
+async function read(body: string | Uint8Array): Promise<BooksRead | RejectedArray> {
+  return orRejected(await readBooks(Buffer.from(body)));
+}
+
+function orRejected<Value>(result: Value | Rejection): Value | RejectedArray {
+  if (!(result instanceof Rejection)) return result;
+  assert.equal(result.outcome, 'invalidInput');
+  const { detail, headers } = result;
+  const index = headers['invalid-index'];
+  return { invalidIndex: index === undefined ? undefined : Number(index), detail };
 }
 
 function parse(bytes: Uint8Array): unknown {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import { queryAfter } from '../../src/http/query-parameters.ts';
-import { Invalid } from '../../src/json/invalid.ts';
+import { Rejection } from '../../src/http/rejection.ts';
 import { listParameters, readListRequest } from '../../src/search/query.ts';
 
 const EVERYTHING = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
@@ -40,7 +40,7 @@ describe('The query of GET /books', () => {
     }
     assert.equal(detailOf('/books?limit=1001'), 'limit must be an integer from 1 to 1000');
     assert.equal(detailOf('/books?q=a&q=b'), 'q is repeated');
-    assert.ok(!(readListRequest(`/books?q=${'a.'.repeat(32)}`) instanceof Invalid));
+    assert.ok(!(readListRequest(`/books?q=${'a.'.repeat(32)}`) instanceof Rejection));
     assert.equal(detailOf(`/books?q=${'a.'.repeat(33)}`), 'q must have at most 32 words');
     assert.equal(detailOf('/books?sort=-title&after=x'), 'after must be a cursor of sort=-title');
     for (const query of ['from=m', 'from=', 'from=1.0', 'from=9007199254740992'])
@@ -71,12 +71,12 @@ describe('The query of the next page', () => {
 /** The first and the last year that a query asks for. */
 function years(text: string): number[] {
   const asked = readListRequest(`/books?${text}`);
-  assert.ok(asked && !(asked instanceof Invalid));
+  assert.ok(asked && !(asked instanceof Rejection));
   return [asked.query.yearFrom, asked.query.yearTo];
 }
 
 function detailOf(target: string): string {
   const request = readListRequest(target);
-  assert.ok(request instanceof Invalid, target);
-  return request.detail;
+  assert.ok(request instanceof Rejection, target);
+  return request.detail ?? '';
 }

@@ -108,7 +108,7 @@ export const operations = toOperations({
     requestHeaders: schemas.IDEMPOTENCY_KEY,
     body: schemas.newBooks,
     success: 'booksCreated',
-    data: schemas.createdBooks,
+    data: schemas.booksInOrder,
     errorHeaders: { invalidInput: schemas.INVALID_INDEX },
     errors: [
       'invalidInput',

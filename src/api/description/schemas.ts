@@ -53,7 +53,7 @@ export const newBook: Schema = {
 
 export const newBooks: Schema = { type: 'array', items: newBook, maxItems: BOOKS_MAX };
 
-export const createdBooks: Schema = {
+export const booksInOrder: Schema = {
   type: 'array',
   items: book,
   description: 'In the order of the request.',

@@ -13,7 +13,7 @@ import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;
 
-interface Schema {
+interface LogInspection {
   /** As SQL. */
   readonly schema: string;
   readonly hasLog: boolean;
@@ -74,7 +74,7 @@ export async function endRecording(client: ClientBase): Promise<void> {
 }
 
 /** @returns whether all changes were recorded since the last gap, and still are */
-async function resume(client: ClientBase, { schema, hasLog }: Schema, days: number): Promise<boolean> {
+async function resume(client: ClientBase, { schema, hasLog }: LogInspection, days: number): Promise<boolean> {
   if (!hasLog) return false;
   const { rows } = await client.query<{ days: number }>(
     `select days from ${schema}.book_history
@@ -85,8 +85,8 @@ async function resume(client: ClientBase, { schema, hasLog }: Schema, days: numb
   return rows.length > 0;
 }
 
-async function selectSchema(client: ClientBase): Promise<Schema> {
-  const { rows } = await client.query<Schema>(SELECT_SCHEMA);
+async function selectSchema(client: ClientBase): Promise<LogInspection> {
+  const { rows } = await client.query<LogInspection>(SELECT_SCHEMA);
   const [schema] = rows;
   if (!schema) throw new StoreNotReady('there is no table books');
   return schema;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import { Invalid } from '../../json/invalid.ts';
 import { DISCARD_TIMEOUT_MS, DISCARDED_BYTES_MAX } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
+import { Rejection } from '../rejection.ts';
 import { MemoryBudget, Reservation } from './memory-budget.ts';
 
 export type BodyError = Extract<
@@ -10,7 +12,7 @@ export type BodyError = Extract<
 >;
 
 /** A request of a route that expects a body: `request.body` has its bytes, or says why there are none. */
-export type BodyRequest = FastifyRequest<{ Body: Uint8Array | BodyError }>;
+export type BodyRequest = FastifyRequest<{ Body: Uint8Array | Rejection }>;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -53,10 +55,26 @@ export class BodyReader {
 export function parseBody(
   { expectedBody }: FastifyRequest,
   payload: IncomingMessage,
-  done: (error: null, body?: Uint8Array | BodyError) => void,
+  done: (error: null, body?: Uint8Array | Rejection) => void,
 ): void {
-  if (expectedBody) expectedBody.read(payload, (body) => done(null, body));
+  if (expectedBody)
+    expectedBody.read(payload, (body) => done(null, typeof body === 'string' ? new Rejection(body) : body));
   else done(null);
+}
+
+/**
+ * The value of a body, or why there is none.
+ *
+ * @param invalid the outcome if `read` finds that the body has no value
+ */
+export function readBody<Value>(
+  { body }: BodyRequest,
+  read: (bytes: Uint8Array) => Value | Invalid,
+  invalid: OutcomeName = 'invalidInput',
+): Value | Rejection {
+  if (body instanceof Rejection) return body;
+  const value = read(body);
+  return value instanceof Invalid ? new Rejection(invalid, value) : value;
 }
 
 class ExpectedBody {

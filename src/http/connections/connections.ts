@@ -11,8 +11,8 @@ import { rejectOnSocket } from './socket-rejections.ts';
 /** The interval at which a stopping server looks for idle connections. */
 const POLL_MS = 50;
 
-/** The progress of a connection, with times on the monotonic clock. */
-interface Progress {
+/** The activity of a connection, with times on the monotonic clock. */
+interface Activity {
   /** The bytes sent to the client, and the time of their last change. */
   sent: number;
   atMs: number;
@@ -25,7 +25,7 @@ interface Progress {
 export class Connections {
   readonly #limits: HttpLimits;
   readonly #log: RequestLog;
-  readonly #open = new Map<Socket, Progress>();
+  readonly #open = new Map<Socket, Activity>();
   #accepted = 0;
   /** Called when the server no longer waits for anything but responses. */
   readonly drainListeners: (() => void)[] = [];
@@ -91,23 +91,23 @@ export class Connections {
   /** The timeout of a socket does not detect a client that sends, but does not read. */
   #destroyStalled(): void {
     const nowMs = performance.now();
-    for (const [socket, progress] of this.#open) {
+    for (const [socket, activity] of this.#open) {
       const isSending = socket.writableLength > 0;
-      const sent = isSending ? socket.bytesWritten - socket.writableLength : progress.sent;
-      if (!isSending || sent !== progress.sent) Object.assign(progress, { sent, atMs: nowMs });
-      else if (nowMs - progress.atMs >= this.#limits.stallMs) socket.destroy();
+      const sent = isSending ? socket.bytesWritten - socket.writableLength : activity.sent;
+      if (!isSending || sent !== activity.sent) Object.assign(activity, { sent, atMs: nowMs });
+      else if (nowMs - activity.atMs >= this.#limits.stallMs) socket.destroy();
     }
   }
 
   /** The timeout of a socket does not detect a stranger that sends blank lines, which are no request. */
   #closeIdle(): void {
     const nowMs = performance.now();
-    for (const [socket, progress] of this.#open) {
+    for (const [socket, activity] of this.#open) {
       const { isIdle, isClosing, isInHeaders, last } = stateOf(socket);
       // Before the first request, Node limits the time for headers.
       if (!isIdle || isClosing || isInHeaders || last === undefined) continue;
-      if (progress.last !== last) Object.assign(progress, { last, idleAtMs: nowMs });
-      else if (nowMs - progress.idleAtMs >= this.#limits.idleMs) linger(socket);
+      if (activity.last !== last) Object.assign(activity, { last, idleAtMs: nowMs });
+      else if (nowMs - activity.idleAtMs >= this.#limits.idleMs) linger(socket);
     }
   }
 
