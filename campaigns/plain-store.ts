@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Book, BookFields, BookUpdate } from '../src/book/book.ts';
-import type { BookPage } from '../src/book/book-store.ts';
+import type { Book, BookFields, UpdateItem } from '../src/book/book.ts';
+import type { ListPage } from '../src/book/book-store.ts';
 import type { OpenStore, StoreConnection } from '../src/store/engine.ts';
 import { createLoss } from '../src/store/sqlite/files/file-guard.ts';
 
@@ -57,7 +57,7 @@ export class PlainStore implements OpenStore {
   }
 
   async updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    const all = changes.flatMap((array) => JSON.parse(Buffer.from(array).toString()) as BookUpdate[]);
+    const all = changes.flatMap((array) => JSON.parse(Buffer.from(array).toString()) as UpdateItem[]);
     const books = all.map(({ id, isDeleted, ...fields }) =>
       isDeleted ? this.delete(id) : this.update(id, fields),
     );
@@ -71,7 +71,7 @@ export class PlainStore implements OpenStore {
     return this.#database.prepare(`select ${BOOK} from books where id = ?`).get(id) as Book | undefined;
   }
 
-  async list(): Promise<BookPage> {
+  async list(): Promise<ListPage> {
     const books = this.#database.prepare(`select ${BOOK} from books order by id`).all();
     return { json: Buffer.from(books.map((book) => JSON.stringify(book)).join(',')), last: undefined };
   }

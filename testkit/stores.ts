@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Book, BookUpdate } from '../src/book/book.ts';
-import { type BookPage, type BookStore, StoreUnavailable, type UpdateFault } from '../src/book/book-store.ts';
+import type { Book, UpdateItem } from '../src/book/book.ts';
+import { type BookStore, type ListPage, StoreUnavailable, type UpdateFault } from '../src/book/book-store.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
 import { openSearch } from '../src/search/open-search.ts';
 import { parseStoreAddress } from '../src/store/address.ts';
@@ -63,7 +63,7 @@ export async function renderList(store: BookStore): Promise<string> {
 }
 
 /** The JSON of a page. */
-export function textOf({ json }: Pick<BookPage, 'json'>): string {
+export function textOf({ json }: Pick<ListPage, 'json'>): string {
   return new TextDecoder().decode(json);
 }
 
@@ -88,7 +88,7 @@ export async function createManyOnce(
 /** Changes books by several arrays in one call. @returns the stored books, with null for deleted ones, or the fault */
 export async function updateMany(
   store: BookStore,
-  ...arrays: readonly (readonly BookUpdate[])[]
+  ...arrays: readonly (readonly UpdateItem[])[]
 ): Promise<(Book | null)[] | UpdateFault> {
   const result = await store.updateMany(arrays.map(toJson));
   return 'fault' in result ? result : parsePages(result);

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type BookPage, type BookStore, PAGE_BYTES_MAX } from '../book/book-store.ts';
+import { type BookStore, type ListPage, PAGE_BYTES_MAX } from '../book/book-store.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import type { HttpResult } from '../http/response.ts';
 import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
@@ -39,7 +39,7 @@ export class ListHandler {
    *
    * @throws StoreUnavailable
    */
-  async readPage(after: number | undefined, limit: number, reply: FastifyReply): Promise<BookPage> {
+  async readPage(after: number | undefined, limit: number, reply: FastifyReply): Promise<ListPage> {
     const response = new UnreadResponse(this.#unread, reply);
     const begin = () => response.expectRoom(PAGE_BYTES_MAX);
     const page = await this.#store.list(after, { books: limit, begin });
@@ -48,7 +48,7 @@ export class ListHandler {
   }
 
   /** While the client reads a page, the store reads the next one. */
-  async *#allPages(first: BookPage, response: UnreadResponse): AsyncGenerator<Uint8Array> {
+  async *#allPages(first: ListPage, response: UnreadResponse): AsyncGenerator<Uint8Array> {
     const begin = () => response.expectClient();
     for (let page = first; ; ) {
       const next = page.last === undefined ? undefined : this.#store.list(page.last, { ...LIST_PAGE, begin });

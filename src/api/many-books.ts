@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Book,
-  type BookUpdate,
   ID_MAX,
   readBook,
   readBookUpdate,
   TEXT_LENGTH_MAX,
+  type UpdateItem,
   YEAR_MAX,
 } from '../book/book.ts';
 import { UPDATED_BYTES_MAX } from '../book/book-store.ts';
@@ -51,7 +51,7 @@ export function readBooks(body: Uint8Array): Promise<BooksRead | Rejection> {
 /** Reads the body of `PATCH /books`: updates, each like {@link readBookUpdate}, of different books. */
 export function readUpdates(body: Uint8Array): Promise<BooksRead | Rejection> {
   const ids = new Set<number>();
-  return readObjects(body, (element): BookUpdate | Invalid => {
+  return readObjects(body, (element): UpdateItem | Invalid => {
     const update = readBookUpdate(element, strongTags);
     if (update instanceof Invalid) return update;
     if (ids.has(update.id)) return new Invalid(`the id ${update.id} a second time`);

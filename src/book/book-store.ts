@@ -30,7 +30,7 @@ export interface BookStore extends AsyncDisposable {
    *
    * @param books JSON arrays, in UTF-8, of objects with the fields of a book in order, all valid; several, to limit their size
    * @param key as for {@link createOnce}: later calls with the same key and books return the books as they were created
-   * @returns the books as stored, in the same order, in pages that are rendered like a {@link BookPage}; undefined when the
+   * @returns the books as stored, in the same order, in pages that are rendered like a {@link ListPage}; undefined when the
    *   key has created other books
    */
   createMany(books: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined>;
@@ -38,7 +38,7 @@ export interface BookStore extends AsyncDisposable {
   /**
    * Changes and deletes books, all or none.
    *
-   * @param updates JSON arrays, in UTF-8, of `BookUpdate`s (src/book/book.ts) with distinct ids; several, to limit their size
+   * @param updates JSON arrays, in UTF-8, of `UpdateItem`s (src/book/book.ts) with distinct ids; several, to limit their size
    * @returns the books as stored, in the order of the updates, with null for deleted ones, in pages as {@link createMany}
    *   has them; or why nothing was changed
    */
@@ -53,7 +53,7 @@ export interface BookStore extends AsyncDisposable {
    *
    * @param after the `last` of the previous page; absent for the first page
    */
-  list(after?: number, options?: PageOptions): Promise<BookPage>;
+  list(after?: number, options?: PageOptions): Promise<ListPage>;
 
   /**
    * Changes the given fields of a book; the others keep their stored values, also those of concurrent calls.
@@ -119,7 +119,7 @@ export interface PageOptions {
 }
 
 /** A page of all books. */
-export interface BookPage {
+export interface ListPage {
   /** JSON objects separated by commas, in UTF-8; empty when there are none. */
   readonly json: Uint8Array;
   /** The id of the last book of the page; undefined when no page follows. */

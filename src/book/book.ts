@@ -45,7 +45,7 @@ function invalidLength(fields: Partial<BookFields>): Invalid | undefined {
 }
 
 /** An update of a book among many: its new fields, or its deletion. */
-export interface BookUpdate extends Partial<BookFields> {
+export interface UpdateItem extends Partial<BookFields> {
   readonly id: number;
   readonly isDeleted?: true | undefined;
   /** The book must have one of these strong entity tags, with commas between them; without tags any. */
@@ -63,7 +63,7 @@ const BOOK_UPDATE_TYPES = {
 export function readBookUpdate(
   element: Uint8Array,
   tagsOf: (ifMatch: string) => string | undefined,
-): BookUpdate | Invalid {
+): UpdateItem | Invalid {
   const read = readJsonObject(element, BOOK_UPDATE_TYPES);
   if (read instanceof InvalidJson && typeof read.reason === 'object' && read.reason.name === 'id')
     return new Invalid(`id ${describeInvalidId(read.reason.value)}`);

@@ -12,10 +12,10 @@ export interface BookSearch extends AsyncDisposable {
    * @param after a position in the order of the query; absent for the start
    * @param signal when aborted, the call rejects with its reason at once and leaves the queue
    */
-  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage>;
+  search(query: SearchQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage>;
 
   /** Counts the books of a query after a position, for a limited time as well: the total is the sum of the calls. */
-  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount>;
+  count(query: SearchQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount>;
 
   /** Tells that this process has written to the store: an index that there is gets up to date soon, not only by the next search. */
   written(): void;
@@ -29,7 +29,7 @@ export type SortKey = (typeof SORT_KEYS)[number];
 export const SORT_KEY_LENGTH = 250;
 
 /** Filters, combined with AND, and the order of the result. NULL counts as `""` or `0`. */
-export interface BookQuery {
+export interface SearchQuery {
   /**
    * Texts are sorted by their words as `q` compares them, then by their code points: both within the first
    * {@link SORT_KEY_LENGTH} (src/search/folding.ts), and books with equal keys by id. Descending is the exact reverse.
@@ -60,7 +60,7 @@ export interface BookPosition {
 
 /** A page of the result of a query. */
 export interface SearchPage {
-  /** As in `BookPage`. */
+  /** As in `ListPage`. */
   readonly json: Uint8Array;
   /** The number of books in it. */
   readonly count: number;

@@ -1,20 +1,20 @@
 // SQL for both engines; `book_search` is the table of the search index on both.
 
 import { YEAR_MAX } from '../book/book.ts';
-import type { BookPosition, BookQuery, SortKey } from './book-search.ts';
+import type { BookPosition, SearchQuery, SortKey } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import { type Condition, Parameters } from './parameters.ts';
 import type { Dialect } from './snapshot.ts';
 
 /** The condition on fields that are compared as stored, not as folded texts; the other filters are `Needles`. */
-export function fieldCondition({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
+export function fieldCondition({ yearFrom, yearTo }: SearchQuery, parameters: Parameters): string {
   const conditions = [];
   if (yearFrom > -YEAR_MAX) conditions.push(`year >= ${parameters.add(yearFrom)}`);
   if (yearTo < YEAR_MAX) conditions.push(`year <= ${parameters.add(yearTo)}`);
   return conditions.join(' and ') || 'true';
 }
 
-export function hasFieldCondition(query: BookQuery): boolean {
+export function hasFieldCondition(query: SearchQuery): boolean {
   return fieldCondition(query, new Parameters('?')) !== 'true';
 }
 
@@ -34,12 +34,12 @@ export function textCondition(
 }
 
 /** Whether a query has a condition on fields that an index in its order does not select. */
-export function comparesFields(query: BookQuery): boolean {
+export function comparesFields(query: SearchQuery): boolean {
   return query.sort !== 'year' && hasFieldCondition(query);
 }
 
 /** The books after a position, in the order of the query. */
-export function afterCondition(query: BookQuery, position: BookPosition | undefined): Condition {
+export function afterCondition(query: SearchQuery, position: BookPosition | undefined): Condition {
   if (!position) return () => 'true';
   const { key, id } = position;
   const comparison = query.isDescending ? '<' : '>';
@@ -54,23 +54,23 @@ export function where(...conditions: readonly string[]): string {
   return effective.length === 0 ? '' : `where ${effective.join(' and ')}`;
 }
 
-export function orderOf({ sort, isDescending }: BookQuery): string {
+export function orderOf({ sort, isDescending }: SearchQuery): string {
   const direction = isDescending ? 'desc' : 'asc';
   return sort === 'id' ? `id ${direction}` : `${keyColumnOf({ sort })} ${direction}, id ${direction}`;
 }
 
 /** Selects the position of the `number`-th book that meets a condition: engines find it by an index alone. */
-export function selectPosition(query: BookQuery, books: string, condition: string, number: string): string {
+export function selectPosition(query: SearchQuery, books: string, condition: string, number: string): string {
   return `
     select id, ${keyColumnOf(query)} as key from ${books} where ${condition}
     order by ${orderOf(query)} limit 1 offset ${number} - 1`;
 }
 
-export function matchColumns(query: BookQuery): string {
+export function matchColumns(query: SearchQuery): string {
   return `id, ${keyColumnOf(query)} as key, bytes`;
 }
 
-export function keyColumnOf({ sort }: Pick<BookQuery, 'sort'>): string {
+export function keyColumnOf({ sort }: Pick<SearchQuery, 'sort'>): string {
   return isTextKey(sort) ? `${sort}_key` : sort;
 }
 

@@ -9,7 +9,7 @@ import {
   startsAnywhere,
   typedWords,
 } from '../book/folded-text.ts';
-import { type BookQuery, SORT_KEY_LENGTH } from './book-search.ts';
+import { type SearchQuery, SORT_KEY_LENGTH } from './book-search.ts';
 
 /** Incremented with every change of the results of {@link foldBook}, which indexes store. */
 export const FOLDING_VERSION = 5;
@@ -89,7 +89,7 @@ export interface Needles {
 }
 
 /** @returns undefined when the query has no condition on texts */
-export function needlesOf({ title, author, q }: BookQuery): Needles | undefined {
+export function needlesOf({ title, author, q }: SearchQuery): Needles | undefined {
   const words = [...new Set(typedWords(q ?? ''))].map(beginningOf);
   const parts = [title, author].filter((part) => part !== undefined && part !== '') as string[];
   if (words.length + parts.length === 0) return undefined;
@@ -115,7 +115,7 @@ const FIRST_TO_LAST_LETTER = /[^\p{M} ](?:.*[^\p{M} ])?/su;
 const LAST_KANA = /[\p{sc=Hiragana}\p{sc=Katakana}]$/u;
 
 /** Whether a query has a `q` without a word, which no book matches. */
-export function searchesNoWord({ q }: BookQuery): boolean {
+export function searchesNoWord({ q }: SearchQuery): boolean {
   return q !== undefined && typedWords(q).length === 0;
 }
 

@@ -1,4 +1,4 @@
-import type { BookCount, BookPosition, BookQuery } from './book-search.ts';
+import type { BookCount, BookPosition, SearchQuery } from './book-search.ts';
 import {
   afterCondition,
   comparesFields,
@@ -22,7 +22,7 @@ const COMPARED_MAX = 5_000;
 
 /** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
 export class IndexedRun {
-  readonly #query: BookQuery;
+  readonly #query: SearchQuery;
   readonly #needles: Needles | undefined;
   readonly #snapshot: IndexedSnapshot;
   readonly #paths: readonly AccessPath[];
@@ -30,7 +30,7 @@ export class IndexedRun {
   readonly #match: Condition;
 
   constructor(
-    query: BookQuery,
+    query: SearchQuery,
     needles: Needles | undefined,
     snapshot: IndexedSnapshot,
     unselective: UnselectivePaths,
@@ -193,7 +193,7 @@ export class IndexedRun {
 
   /** Counts matches among the next books, in ascending order of id. */
   async #countAfter(after: BookPosition | undefined): Promise<BookCount> {
-    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const byId: SearchQuery = { ...this.#query, sort: 'id', isDescending: false };
     const [row] = await this.#rows(
       (parameters) =>
         `select count(*) as compared, max(id) as last, count(*) filter (where ${this.#match(parameters)}) as count from (

@@ -1,4 +1,4 @@
-import type { BookCount, BookPosition, BookQuery, SearchPage } from './book-search.ts';
+import type { BookCount, BookPosition, SearchPage, SearchQuery } from './book-search.ts';
 import type { Match } from './snapshot.ts';
 
 /** The most books of a page: the maximum of `limit`, as a page is of one moment, and so of one call. */
@@ -32,7 +32,7 @@ export class PageBuilder {
   constructor(
     limit: number,
     after: BookPosition | undefined,
-    { skip = 0, bytesMax = SEARCH_PAGE_BYTES_MAX }: BookQuery,
+    { skip = 0, bytesMax = SEARCH_PAGE_BYTES_MAX }: SearchQuery,
   ) {
     this.limit = Math.min(limit, SEARCH_BOOKS_MAX);
     this.last = after;

@@ -10,7 +10,7 @@ import {
 import { Rejection } from '../http/rejection.ts';
 import {
   type BookPosition,
-  type BookQuery,
+  type SearchQuery,
   SORT_KEY_LENGTH,
   SORT_KEYS,
   type SortKey,
@@ -64,7 +64,7 @@ export const listParameters = {
 type Sort = SortKey | `-${SortKey}`;
 
 export interface ListRequest {
-  readonly query: BookQuery;
+  readonly query: SearchQuery;
   readonly sort: Sort;
   /** The maximum number of books; undefined for all. */
   readonly limit: number | undefined;

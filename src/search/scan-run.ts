@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../book/book-store.ts';
-import type { BookCount, BookPosition, BookQuery } from './book-search.ts';
+import type { BookCount, BookPosition, SearchQuery } from './book-search.ts';
 import { compareSortKeys, isMatch, type Needles, sortKeyOf } from './folding.ts';
 import { PageBuilder, SEARCH_BOOKS_MAX, sumCounts } from './page-builder.ts';
 import type { Match, ReadBook, ReadBooks } from './snapshot.ts';
@@ -11,11 +11,11 @@ const KEPT_MAX = 2 * SEARCH_BOOKS_MAX + 1;
 
 /** One call of a search in a store that cannot have an index: reads books by id, and compares and sorts them here. */
 export class ScanRun {
-  readonly #query: BookQuery;
+  readonly #query: SearchQuery;
   readonly #needles: Needles | undefined;
   readonly #read: ReadBooks;
 
-  constructor(query: BookQuery, needles: Needles | undefined, read: ReadBooks) {
+  constructor(query: SearchQuery, needles: Needles | undefined, read: ReadBooks) {
     this.#query = query;
     this.#needles = needles;
     this.#read = read;
@@ -33,7 +33,7 @@ export class ScanRun {
   }
 
   count(after: BookPosition | undefined): Promise<BookCount> {
-    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const byId: SearchQuery = { ...this.#query, sort: 'id', isDescending: false };
     return sumCounts(after, async (position) => {
       const { matches, last } = await this.#next(byId, position);
       return { count: matches.length, last };
@@ -42,7 +42,7 @@ export class ScanRun {
 
   /** Keeps the first books in the order of the query. To skip more than {@link KEPT_MAX}, all are read again for each. */
   async #sort(page: PageBuilder, after: BookPosition | undefined): Promise<PageBuilder> {
-    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const byId: SearchQuery = { ...this.#query, sort: 'id', isDescending: false };
     const needed = page.selectedNext;
     // A page that is skipped to in several calls is read by the last one.
     const firstMax = needed <= KEPT_MAX ? needed : Math.min(page.skip, KEPT_MAX);
@@ -73,7 +73,7 @@ export class ScanRun {
   };
 
   /** Compares the next books by id. @returns `last` undefined if no book follows */
-  async #next(query: BookQuery, after: BookPosition | undefined) {
+  async #next(query: SearchQuery, after: BookPosition | undefined) {
     const { books, isEnd } = await this.#read(query, after);
     const matching = books.filter(({ title, author }) => isMatch(this.#needles, title, author));
     const matches = matching.map((book) => ({ key: this.#keyOf(book), id: book.id, bytes: book.bytes }));

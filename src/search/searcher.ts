@@ -1,4 +1,4 @@
-import type { BookCount, BookPosition, BookQuery, SearchPage } from './book-search.ts';
+import type { BookCount, BookPosition, SearchPage, SearchQuery } from './book-search.ts';
 import { hasFieldCondition } from './conditions.ts';
 import { needlesOf, searchesNoWord } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
@@ -18,7 +18,7 @@ export class Searcher {
     this.#snapshots = snapshots;
   }
 
-  async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+  async search(query: SearchQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
     if (searchesNoWord(query)) return { ...NOTHING, last: undefined, more: 'no', skip: query.skip ?? 0 };
     return this.#run(query, async (run, snapshot) => {
       const page = await run.find(limit, after);
@@ -32,7 +32,7 @@ export class Searcher {
     });
   }
 
-  async count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+  async count(query: SearchQuery, after?: BookPosition): Promise<BookCount> {
     if (searchesNoWord(query)) return { count: 0, last: undefined };
     return this.#run(query, (run) => run.count(after));
   }
@@ -42,7 +42,7 @@ export class Searcher {
   }
 
   #run<Result>(
-    query: BookQuery,
+    query: SearchQuery,
     call: (run: IndexedRun | ScanRun, snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> {
     const needles = needlesOf(query);

@@ -1,5 +1,5 @@
 import type { Book } from '../book/book.ts';
-import type { BookPosition, BookQuery, SearchPage } from './book-search.ts';
+import type { BookPosition, SearchPage, SearchQuery } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -28,7 +28,7 @@ export interface IndexedSnapshot extends Rendering {
   readonly dialect: Dialect;
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** The number of all matches, if the index of words has it. */
-  countWords?(query: BookQuery, needles: Needles): Promise<number | undefined>;
+  countWords?(query: SearchQuery, needles: Needles): Promise<number | undefined>;
 }
 
 /** That of a store that cannot have an index. */
@@ -46,7 +46,7 @@ export interface Dialect {
   /** The books of the store as an item of `from`. */
   readonly allBooks: string;
   /** Ways to select candidates by an index, the most selective first. */
-  accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[];
+  accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[];
   /** The candidates that {@link AccessPath} has selected, with the columns of the index, as an item of `from`. */
   readonly candidates: string;
   /** The most candidates that a statement compares to count them. */
@@ -63,7 +63,7 @@ export interface Match extends BookPosition {
 
 /** Reads the next books that meet the `fieldCondition` of a query, which is by id. */
 export type ReadBooks = (
-  query: BookQuery,
+  query: SearchQuery,
   after: BookPosition | undefined,
 ) => Promise<{ readonly books: readonly ReadBook[]; readonly isEnd: boolean }>;
 

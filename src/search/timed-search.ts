@@ -1,18 +1,18 @@
 import type { UnreadResponse } from '../api/unread-response.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
-import type { BookPosition, BookQuery, BookSearch, SearchPage } from './book-search.ts';
+import type { BookPosition, BookSearch, SearchPage, SearchQuery } from './book-search.ts';
 
 /** Runs one query, until it takes too long or the client disconnects. */
 export class TimedSearch {
   readonly #search: BookSearch;
-  #query: BookQuery;
+  #query: SearchQuery;
   readonly #waitMs: number;
   /** Costs less than the signals of `AbortSignal.any` and `AbortSignal.timeout`. */
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param waitMs the time that the client may wait for the next part of the response */
-  constructor(search: BookSearch, query: BookQuery, response: UnreadResponse, waitMs: number) {
+  constructor(search: BookSearch, query: SearchQuery, response: UnreadResponse, waitMs: number) {
     this.#search = search;
     this.#query = query;
     this.#waitMs = waitMs;

@@ -1,4 +1,4 @@
-import { type BookPage, PAGE_BYTES_MAX, type PageOptions } from '../book/book-store.ts';
+import { type ListPage, PAGE_BYTES_MAX, type PageOptions } from '../book/book-store.ts';
 
 /** The most books in a page of the list, unless its caller gives another number. */
 export const PAGE_BOOKS_MAX = 500;
@@ -53,7 +53,7 @@ export interface PageRow {
   readonly json: Uint8Array | null;
 }
 
-export function toPage({ last, more, json }: PageRow): BookPage {
+export function toPage({ last, more, json }: PageRow): ListPage {
   return { json: json ?? new Uint8Array(), last: more ? (last ?? undefined) : undefined };
 }
 
@@ -64,12 +64,12 @@ export function toPage({ last, more, json }: PageRow): BookPage {
  */
 export async function readPages(
   calls: readonly PageCall[],
-  read: (requests: readonly PageRequest[]) => Promise<readonly BookPage[]>,
-): Promise<BookPage[]> {
+  read: (requests: readonly PageRequest[]) => Promise<readonly ListPage[]>,
+): Promise<ListPage[]> {
   const requests = new Map(calls.map((call) => [keyOf(call), toPageRequest(call.after, call)]));
   const pages = await read([...requests.values()]);
   const numbers = new Map([...requests.keys()].map((key, index) => [key, index]));
-  return calls.map((call) => pages[numbers.get(keyOf(call)) as number] as BookPage);
+  return calls.map((call) => pages[numbers.get(keyOf(call)) as number] as ListPage);
 }
 
 function keyOf({ after, books, bytes }: PageRequest): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
+import { type BookStore, type ListPage, StoreUnavailable } from '../../src/book/book-store.ts';
 import type { BookSearch } from '../../src/search/book-search.ts';
 import { assertError } from '../../testkit/assertions.ts';
 import { Connection, Cut, type RawResponse, request } from '../../testkit/connection.ts';
@@ -23,7 +23,7 @@ const REQUESTS = [
   ['GET /readyz', ''],
 ] as const;
 
-const FIRST_PAGE: BookPage = { json: Buffer.from('{"id":1,"title":"","author":"","year":0}'), last: 1 };
+const FIRST_PAGE: ListPage = { json: Buffer.from('{"id":1,"title":"","author":"","year":0}'), last: 1 };
 
 describe('500 Internal server error', () => {
   for (const [name, fail] of [
@@ -148,7 +148,7 @@ describe('A store that fails in the middle of the list', () => {
 });
 
 /** A store that returns these pages of a list, and fails otherwise. */
-function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStore & BookSearch {
+function storeThat(fail: () => Promise<never>, pages: ListPage[] = []): BookStore & BookSearch {
   const [first, ...later] = pages;
   return {
     create: fail,

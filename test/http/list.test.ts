@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
-import type { BookPage } from '../../src/book/book-store.ts';
+import type { ListPage } from '../../src/book/book-store.ts';
 import { engines } from '../../testkit/engines.ts';
 import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
 import { createMany, openStoreAt, textOf } from '../../testkit/stores.ts';
@@ -11,7 +11,7 @@ for (const engine of engines) {
     test('reads pages of 700 books, or of fewer that have 128 KiB, and each book once', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
-      const pages: BookPage[] = [];
+      const pages: ListPage[] = [];
       const list = store.list.bind(store);
       store.list = async (after, options) => {
         const page = await list(after, options);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
-import { type BookPage, PAGE_BYTES_MAX, StoreUnavailable } from '../../src/book/book-store.ts';
+import { type ListPage, PAGE_BYTES_MAX, StoreUnavailable } from '../../src/book/book-store.ts';
 import { Inserts } from '../../src/store/postgres/batches/inserts.ts';
 import { runAlone, runTogether } from '../../src/store/postgres/citus/batches.ts';
 import { Citus } from '../../src/store/postgres/citus/citus.ts';
@@ -155,6 +155,6 @@ function runOf(failures: Readonly<Record<string, Error>>, batches: string[] = []
   };
 }
 
-function textOf({ json, last }: BookPage): unknown[] {
+function textOf({ json, last }: ListPage): unknown[] {
   return [Buffer.from(json).toString(), last];
 }

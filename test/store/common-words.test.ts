@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
-import type { BookPosition, BookQuery } from '../../src/search/book-search.ts';
+import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { engines } from '../../testkit/engines.ts';
 import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
 import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
@@ -12,7 +12,7 @@ const LONG = 'the history of a river, and of all the towns that were built besid
 const ALL = { yearFrom: -10_000, yearTo: 10_000 };
 
 /** Queries whose candidates are too many to sort, and the numbers of the books that match. */
-const QUERIES: readonly [Partial<BookQuery>, (number: number) => boolean][] = [
+const QUERIES: readonly [Partial<SearchQuery>, (number: number) => boolean][] = [
   [{ yearFrom: -YEAR_MAX, yearTo: YEAR_MAX }, () => true],
   [{ q: 'river' }, () => true],
   [{ q: 'towns riv hist built beside author' }, () => true],
@@ -48,7 +48,7 @@ for (const engine of engines) {
         for (const [index, order] of ORDERS.entries()) {
           // Every query in two orders.
           if ((turn + index) % 2 === 0) continue;
-          const query: BookQuery = { ...ALL, ...condition, ...order };
+          const query: SearchQuery = { ...ALL, ...condition, ...order };
           const sorted = inOrders[index]?.filter(({ number }) => isMatch(number)) ?? [];
           const ids = sorted.map(({ id }) => id);
           const label = JSON.stringify(query);
@@ -78,7 +78,7 @@ function arraysOfBooks() {
   return Array.from({ length: BOOKS / 1_000 }, (_, index) => books.slice(1_000 * index, 1_000 * (index + 1)));
 }
 
-function comparisonOf({ isDescending }: Pick<BookQuery, 'isDescending'>) {
+function comparisonOf({ isDescending }: Pick<SearchQuery, 'isDescending'>) {
   return (one: BookPosition, other: BookPosition): number => {
     const order =
       typeof one.key === 'string' ? compareKeys(one.key, String(other.key)) : one.key - Number(other.key);
@@ -88,7 +88,7 @@ function comparisonOf({ isDescending }: Pick<BookQuery, 'isDescending'>) {
 
 async function readIds(
   store: SearchableStore,
-  query: BookQuery,
+  query: SearchQuery,
   limit: number,
   after?: BookPosition,
 ): Promise<number[]> {
@@ -102,7 +102,7 @@ async function readIds(
   }
 }
 
-async function count(store: SearchableStore, query: BookQuery): Promise<number> {
+async function count(store: SearchableStore, query: SearchQuery): Promise<number> {
   let sum = 0;
   let after: BookPosition | undefined;
   do {

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import {
-  type BookPage,
   type BookStore,
+  type ListPage,
   type PageOptions,
   StoreUnavailable,
 } from '../../src/book/book-store.ts';
@@ -16,7 +16,7 @@ import { createMany, listBooks, openStoreAt, renderList, textOf } from '../../te
 import { observing } from './observing.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
-const EMPTY_PAGE: BookPage = { json: new Uint8Array(), last: undefined };
+const EMPTY_PAGE: ListPage = { json: new Uint8Array(), last: undefined };
 
 for (const engine of engines) {
   describe(`The list on ${engine.name}`, () => {

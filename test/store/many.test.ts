@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Book, BookFields, BookUpdate } from '../../src/book/book.ts';
+import type { Book, BookFields, UpdateItem } from '../../src/book/book.ts';
 import { UPDATED_BYTES_MAX } from '../../src/book/book-store.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import { engines } from '../../testkit/engines.ts';
@@ -117,11 +117,11 @@ for (const engine of engines) {
           'absent',
           1,
         ],
-      ] as [BookUpdate[], string, number][]) {
+      ] as [UpdateItem[], string, number][]) {
         assertSameJson(await updateMany(store, changes), { fault, index });
         assertSameJson(await listBooks(store), books);
       }
-      const met: BookUpdate[] = [
+      const met: UpdateItem[] = [
         { id: b.id, year: 1, tags: `"x",${other}` },
         { id: a.id, isDeleted: true, tags: `${tag},"x"` },
       ];
@@ -173,7 +173,7 @@ for (const engine of engines) {
       });
       for (const book of books) assertSameJson(await store.find(book.id), book);
       // What is replaced or deleted is not sent.
-      const fitting: BookUpdate[] = [{ id: a.id, title: '' }, { id: b.id }, { id: c.id, isDeleted: true }];
+      const fitting: UpdateItem[] = [{ id: a.id, title: '' }, { id: b.id }, { id: c.id, isDeleted: true }];
       assertSameJson(await updateMany(store, fitting), [{ ...a, title: '' }, b, null]);
     });
 

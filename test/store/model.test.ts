@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { type Book, type BookFields, type BookUpdate, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { type Book, type BookFields, ID_MAX, type UpdateItem, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import { engines } from '../../testkit/engines.ts';
@@ -197,7 +197,7 @@ class Model {
   }
 
   async #updateMany(updates: readonly ManyUpdate[]): Promise<void> {
-    const given = updates.map(({ nth, changes, isMet }): BookUpdate => {
+    const given = updates.map(({ nth, changes, isMet }): UpdateItem => {
       const id = this.#idOf(nth);
       const book = this.#books.get(id) ?? { id, title: '', author: '', year: 0 };
       const tags =

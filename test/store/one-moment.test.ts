@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
-import type { BookQuery } from '../../src/search/book-search.ts';
+import type { SearchQuery } from '../../src/search/book-search.ts';
 import { engines } from '../../testkit/engines.ts';
 import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
 import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
@@ -22,7 +22,7 @@ const byTitle = (one: Book, other: Book) =>
 const byYear = (one: Book, other: Book) => one.year - other.year || one.id - other.id;
 
 /** Queries, the limits of their pages, and what is true of each page at any moment. */
-const QUERIES: readonly [BookQuery, number, (books: Found) => boolean][] = [
+const QUERIES: readonly [SearchQuery, number, (books: Found) => boolean][] = [
   [{ ...BY_ID, title: 'zzmatch' }, 50, (books) => books.every(({ title }) => title.includes('zzmatch'))],
   [{ ...BY_ID, q: 'zzm' }, 50, (books) => books.every(({ title }) => title.includes('zzmatch'))],
   [{ ...BY_ID, author: 'zzauthor' }, 50, (books) => books.every(({ author }) => author.includes('zzauthor'))],
@@ -90,7 +90,7 @@ async function toggle(store: SearchableStore, id: number, signal: AbortSignal): 
   return round;
 }
 
-async function readPage(store: SearchableStore, query: BookQuery, limit: number): Promise<Book[]> {
+async function readPage(store: SearchableStore, query: SearchQuery, limit: number): Promise<Book[]> {
   let page = await store.search(query, limit);
   while (page.more === 'unknown' && page.count === 0) page = await store.search(query, limit, page.last);
   return JSON.parse(`[${textOf(page)}]`) as Book[];

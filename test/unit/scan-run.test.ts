@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import type { BookPosition, BookQuery } from '../../src/search/book-search.ts';
+import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { needlesOf } from '../../src/search/folding.ts';
 import { ScanRun } from '../../src/search/scan-run.ts';
 import type { ReadBook, ReadBooks } from '../../src/search/snapshot.ts';
@@ -50,8 +50,8 @@ function book(id: number): ReadBook {
   return { id, title, author: `Author ${id % 7}`, year: id % 5, bytes: 20 };
 }
 
-function queryOf(sort: string, q: string | undefined): BookQuery {
-  const key = sort.replace('-', '') as BookQuery['sort'];
+function queryOf(sort: string, q: string | undefined): SearchQuery {
+  const key = sort.replace('-', '') as SearchQuery['sort'];
   return { ...ALL, sort: key, isDescending: sort.startsWith('-'), ...(q !== undefined && { q }) };
 }
 
@@ -67,7 +67,7 @@ function readerOf(books: readonly ReadBook[]): ReadBooks {
 }
 
 /** A call may end early, as its time is over. */
-async function walk(query: BookQuery, limit: number, read: ReadBooks): Promise<number[]> {
+async function walk(query: SearchQuery, limit: number, read: ReadBooks): Promise<number[]> {
   const ids: number[] = [];
   let skip = query.skip ?? 0;
   for (let after: BookPosition | undefined; ; ) {
@@ -79,7 +79,7 @@ async function walk(query: BookQuery, limit: number, read: ReadBooks): Promise<n
   }
 }
 
-async function countAll(query: BookQuery, read: ReadBooks): Promise<number> {
+async function countAll(query: SearchQuery, read: ReadBooks): Promise<number> {
   let total = 0;
   let after: BookPosition | undefined;
   do {

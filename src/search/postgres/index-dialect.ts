@@ -1,5 +1,5 @@
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
-import type { BookQuery } from '../book-search.ts';
+import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { AccessPath, Dialect } from '../snapshot.ts';
@@ -21,7 +21,7 @@ export const POSTGRES_DIALECT: Dialect = {
 };
 
 /** Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999. */
-function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
+function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = neededTrigramsOf(needles);
   const paths: AccessPath[] = [];
   if (trigrams.length > 0)

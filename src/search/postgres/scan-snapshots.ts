@@ -3,7 +3,7 @@ import type { Book } from '../../book/book.ts';
 import { toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { BOOK_COLUMNS, HAS_EXACT_ID, matchIds } from '../../store/postgres/sql.ts';
-import type { BookPosition, BookQuery, SearchPage } from '../book-search.ts';
+import type { BookPosition, SearchPage, SearchQuery } from '../book-search.ts';
 import { afterCondition, fieldCondition, orderOf } from '../conditions.ts';
 import { Parameters } from '../parameters.ts';
 import type { ReadBook, ScanSnapshot, Snapshot, Snapshots } from '../snapshot.ts';
@@ -47,7 +47,7 @@ class PostgresScanSnapshot implements ScanSnapshot {
     this.#client = client;
   }
 
-  readonly readBooks = async (query: BookQuery, after: BookPosition | undefined) => {
+  readonly readBooks = async (query: SearchQuery, after: BookPosition | undefined) => {
     const parameters = new Parameters('$');
     const text = `
       select * from (

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../book/book-store.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
-import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
+import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { INDEX_WAITS_MS, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
@@ -38,11 +38,11 @@ export class PostgresSearch implements BookSearch {
     void this.#index?.follow();
   }
 
-  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
+  search(query: SearchQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
     return this.#run(() => this.#searcher.search(query, limit, after), signal);
   }
 
-  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
+  count(query: SearchQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
     return this.#run(() => this.#searcher.count(query, after), signal);
   }
 

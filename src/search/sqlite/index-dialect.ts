@@ -1,5 +1,5 @@
 import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/sql.ts';
-import type { BookQuery } from '../book-search.ts';
+import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { AccessPath, Dialect } from '../snapshot.ts';
@@ -24,7 +24,7 @@ export const SQLITE_DIALECT: Dialect = {
  * Example: `q=river lis&title=ver of&year=1999` has the candidates of the words `"river"* AND "lis"*`, those of the trigrams
  * `"ver" AND " of"`, and the books of 1999.
  */
-function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
+function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[] {
   const paths: AccessPath[] = [];
   for (const [table, ftsQuery] of [
     ['book_words', wordsQueryOf(needles)],

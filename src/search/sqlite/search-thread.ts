@@ -1,14 +1,14 @@
 import { reasonOf } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-server.ts';
-import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';
+import type { BookCount, BookPosition, SearchPage, SearchQuery } from '../book-search.ts';
 import { UnusableIndex } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
 import type { Progress } from './index-updater.ts';
 import { IndexBehind, SqliteSnapshots } from './snapshots.ts';
 
 export interface SearchRequest {
-  readonly query: BookQuery;
+  readonly query: SearchQuery;
   readonly after: BookPosition | undefined;
   readonly limit: number | 'count';
 }

@@ -4,7 +4,7 @@ import { DueTimer } from '../../changes/due-timer.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
 import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
-import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
+import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';
 import type { IndexResponse, SearchRequest, SearchResponse } from './search-thread.ts';
@@ -38,11 +38,11 @@ export class SqliteSearch implements BookSearch {
     if (existsSync(`${realpathSync(path)}-search`)) this.#start();
   }
 
-  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
+  search(query: SearchQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
     return this.#send({ query, limit, after }, signal) as Promise<SearchPage>;
   }
 
-  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
+  count(query: SearchQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
     return this.#send({ query, limit: 'count', after }, signal);
   }
 

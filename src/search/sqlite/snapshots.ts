@@ -3,7 +3,7 @@ import { toUtf8 } from '../../store/sqlite/book-statement.ts';
 import { isUnusable } from '../../store/sqlite/errors.ts';
 import { forgetStatements, prepareOnce } from '../../store/sqlite/prepared.ts';
 import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
-import type { BookQuery, SearchPage } from '../book-search.ts';
+import type { SearchPage, SearchQuery } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { Parameters } from '../parameters.ts';
@@ -90,7 +90,7 @@ class SqliteSnapshot implements IndexedSnapshot {
     return { json: json ? toUtf8(json) : new Uint8Array(), count };
   }
 
-  async countWords(query: BookQuery, needles: Needles): Promise<number | undefined> {
+  async countWords(query: SearchQuery, needles: Needles): Promise<number | undefined> {
     if (!areExact(needles) || hasFieldCondition(query)) return undefined;
     const row = this.#prepare(COUNT_WORDS).get(wordsQueryOf(needles) ?? '');
     return Number(row?.count);

@@ -1,6 +1,6 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import { type BookPage, LEFT_OUT, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
+import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
@@ -61,7 +61,7 @@ class PostgresArchive implements BookArchive {
     try {
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const page: BookPage = renderPage(await this.#readPage(after), PAGE_BYTES_MAX);
+        const page: ListPage = renderPage(await this.#readPage(after), PAGE_BYTES_MAX);
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import type { BookPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
+import type { ListPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
 import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type Run } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
@@ -52,7 +52,7 @@ class PostgresBookStore implements OpenStore {
   /** They share a connection, and so a queue. */
   readonly #many: BatchQueue<() => Promise<ManyResult>, ManyResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<PageCall, BookPage>;
+  readonly #lists: BatchQueue<PageCall, ListPage>;
   readonly #updates: BatchQueue<Update, Book | undefined>;
   readonly #deletes: BatchQueue<number, boolean>;
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
@@ -133,7 +133,7 @@ class PostgresBookStore implements OpenStore {
     return this.#finds.add(id);
   }
 
-  list(after = -ID_MAX - 1, options: PageOptions = {}): Promise<BookPage> {
+  list(after = -ID_MAX - 1, options: PageOptions = {}): Promise<ListPage> {
     return this.#lists.add({ ...toPageRequest(after, options), begin: options.begin });
   }
 
@@ -166,7 +166,7 @@ class PostgresBookStore implements OpenStore {
     return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
   }
 
-  async #selectPages(requests: readonly PageRequest[]): Promise<BookPage[]> {
+  async #selectPages(requests: readonly PageRequest[]): Promise<ListPage[]> {
     const columns = [
       requests.map(({ after }) => after),
       requests.map(({ books }) => books),

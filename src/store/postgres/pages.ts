@@ -1,4 +1,4 @@
-import type { BookPage } from '../../book/book-store.ts';
+import type { ListPage } from '../../book/book-store.ts';
 import { toPage } from '../page.ts';
 import type { Statement } from './sql.ts';
 
@@ -15,7 +15,7 @@ export interface ColumnsRow {
 export type Query = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
 /** Makes the page of a row: of its first books, if JSON escapes so much of their texts that they have more bytes. */
-export function renderPage(row: ColumnsRow, bytes: number): BookPage {
+export function renderPage(row: ColumnsRow, bytes: number): ListPage {
   const { titles, authors, years } = row;
   const ids = row.ids ?? [];
   // The results of a list reference each other until a full garbage collection: 50 MB if they keep their texts.

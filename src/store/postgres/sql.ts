@@ -310,7 +310,7 @@ export const isTagged = (book: string) => `(tags is null or strpos(tags, '"' || 
   encode(sha256(convert_to(${taggedText(book)}, 'UTF8')), 'base64'), ${TAG_DIGITS}), '+/', '-_') || '"') > 0)`;
 export const digestOf = (book: string) => `md5(${taggedText(book)})`;
 
-/** `BookUpdate`s in the order of their ids, see {@link given}. */
+/** `UpdateItem`s in the order of their ids, see {@link given}. */
 export const GIVEN_UPDATES = `
   given as materialized (
     select *

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import { type BookPage, LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
+import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
@@ -56,7 +56,7 @@ class SqliteArchive implements BookArchive {
   readonly #database: DatabaseSync;
   readonly #beforeCommit: () => void;
   readonly #afterCommit: () => void;
-  readonly #readPage: (request: PageRequest) => BookPage;
+  readonly #readPage: (request: PageRequest) => ListPage;
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertWithId: StatementSync;

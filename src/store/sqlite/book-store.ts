@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import type { BookPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
+import type { ListPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, SqliteConnection, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
@@ -35,12 +35,12 @@ class SqliteBookStore implements OpenStore {
   readonly connection: StoreConnection;
   readonly lost: Promise<string>;
   readonly #writer: WriteThread;
-  readonly #reader: LazyThread<readonly PageRequest[], readonly BookPage[]>;
+  readonly #reader: LazyThread<readonly PageRequest[], readonly ListPage[]>;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<PageCall, BookPage>;
+  readonly #lists: BatchQueue<PageCall, ListPage>;
 
   constructor(
     connection: SqliteConnection,
@@ -91,7 +91,7 @@ class SqliteBookStore implements OpenStore {
     return this.#finds.add(id);
   }
 
-  list(after = -Number.MAX_VALUE, options: PageOptions = {}): Promise<BookPage> {
+  list(after = -Number.MAX_VALUE, options: PageOptions = {}): Promise<ListPage> {
     return this.#lists.add({ ...toPageRequest(after, options), begin: options.begin });
   }
 

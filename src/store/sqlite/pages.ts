@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { BookPage } from '../../book/book-store.ts';
+import type { ListPage } from '../../book/book-store.ts';
 import { type PageRequest, type PageRow, toPage } from '../page.ts';
 import { toUtf8 } from './book-statement.ts';
 import { isTooLong } from './errors.ts';
@@ -9,7 +9,7 @@ import { OWN_PAGE, PAGE } from './sql.ts';
 const COMMA = Buffer.from(',');
 
 /** A function that reads pages on a connection. */
-export function preparePages(database: DatabaseSync): (request: PageRequest) => BookPage {
+export function preparePages(database: DatabaseSync): (request: PageRequest) => ListPage {
   const statements = hasOwnTable(database) ? OWN_PAGE : PAGE;
   const select = database.prepare(statements.whole);
   const selectBooks = database.prepare(statements.books);

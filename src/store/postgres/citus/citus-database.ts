@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import type { BookUpdate } from '../../../book/book.ts';
+import type { UpdateItem } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import { sqlState } from '../errors.ts';
 import { CHECKS, KEY_CONSTRAINT } from '../migrations.ts';
@@ -109,7 +109,7 @@ export class CitusDatabase extends Database {
 
   /** Citus locks no rows of several shards: a change between the two statements makes the second one fail, and both are repeated. */
   async #updateMany([json]: [Buffer]): Promise<sql.UpdatedRow[]> {
-    const updates = JSON.parse(json.toString()) as BookUpdate[];
+    const updates = JSON.parse(json.toString()) as UpdateItem[];
     const attempt = async () => {
       const rows = await super.query<FoundRow>(FIND_MANY, [json]);
       const fault = findFault(updates, rows);
@@ -221,7 +221,7 @@ const UPDATE_FOUND: sql.Statement = {
 };
 
 function findFault(
-  updates: readonly BookUpdate[],
+  updates: readonly UpdateItem[],
   rows: readonly FoundRow[],
 ): Pick<sql.UpdatedRow, 'fault' | 'index'> | undefined {
   if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > UPDATED_BYTES_MAX)

@@ -1,10 +1,10 @@
-import type { BookPage } from '../../../book/book-store.ts';
+import type { ListPage } from '../../../book/book-store.ts';
 import type { PageRequest } from '../../page.ts';
 import { openConnection } from '../files/connection.ts';
 import { preparePages } from '../pages.ts';
 import { serveRequests } from './thread-server.ts';
 
-await serveRequests<readonly PageRequest[], readonly BookPage[]>(async (path) => {
+await serveRequests<readonly PageRequest[], readonly ListPage[]>(async (path) => {
   const database = await openConnection(path);
   const readPage = preparePages(database);
   return {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
+import type { Book, BookFields, UpdateItem } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
@@ -227,7 +227,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   #findFault(arrays: readonly Uint8Array[]): UpdateFault | undefined {
     const { select, selectBytes } = this.#statements;
-    const bytesOf = ({ id }: BookUpdate) => selectBytes.get(id)?.bytes as number | undefined;
+    const bytesOf = ({ id }: UpdateItem) => selectBytes.get(id)?.bytes as number | undefined;
     const bytes = updatesIn(arrays).reduce((sum, update) => sum + (bytesOf(update) ?? 0), 0);
     if (bytes > UPDATED_BYTES_MAX) return TOO_LONG;
     let index = 0;
@@ -252,8 +252,8 @@ function join(books: readonly Uint8Array[]): Buffer {
 }
 
 /** Parses one array at a time: together, the texts may need more memory than the thread has. */
-function* updatesIn(arrays: readonly Uint8Array[]): Generator<BookUpdate, undefined> {
-  for (const array of arrays) yield* JSON.parse(Buffer.from(array).toString()) as BookUpdate[];
+function* updatesIn(arrays: readonly Uint8Array[]): Generator<UpdateItem, undefined> {
+  for (const array of arrays) yield* JSON.parse(Buffer.from(array).toString()) as UpdateItem[];
 }
 
 function prepareStatements(database: DatabaseSync) {
