@@ -5,7 +5,7 @@ import { checkRule, type Result } from './run.ts';
 import { CannotStart, Service, type ServiceOptions, TIMEOUT_MS } from './service.ts';
 
 const HELP = `Tests a running service against the contract, over HTTP. It creates books, and deletes them afterwards. The rules
-for the history, for read-only tokens and for PATCH /books are skipped when the service has none.
+for the history, for read-only and renewed tokens and for PATCH /books are skipped when the service has none.
 
   npm run conformance -- --url http://host:8080 --username NAME --password PASSWORD [--secret SECRET]
 

@@ -9,10 +9,18 @@ export interface Rule {
   /** The requirement, in the words of the specification. */
   readonly text: string;
   /**
-   * What the check needs: the signing secret, or a service with the endpoints of the history, with read-only tokens, with pages of the list,
-   * with idempotency keys, or with an endpoint.
+   * What the check needs: the signing secret, or a service with the endpoints of the history, with read-only or renewed tokens, with pages of
+   * the list, with idempotency keys, or with an endpoint.
    */
-  readonly needs?: 'secret' | 'history' | 'read-only tokens' | 'pages' | 'idempotency keys' | 'PATCH /books';
+  readonly needs?:
+    | 'secret'
+    | 'history'
+    | 'read-only tokens'
+    | 'token renewal'
+    | 'token renewal and secret'
+    | 'pages'
+    | 'idempotency keys'
+    | 'PATCH /books';
   /** Resolves when the service meets the requirement; otherwise rejects with the expected and the actual response. */
   check(service: Service): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { manyBooksRules } from './rules/many-books.ts';
 import { readOnlyTokenRules } from './rules/read-only-tokens.ts';
 import { signedTokenRules } from './rules/signed-tokens.ts';
 import { tokenEndpointRules } from './rules/token-endpoint.ts';
+import { tokenRenewalRules } from './rules/token-renewal.ts';
 import { transportRules } from './rules/transport.ts';
 
 /** The headings of the specification, then those of the decisions, in the order in which they are checked. */
@@ -32,6 +33,7 @@ const SECTIONS = [
   'History',
   'Tokens',
   'Read-only tokens',
+  'Renewed tokens',
   'HTTP',
 ];
 
@@ -43,6 +45,7 @@ export const rules: readonly Rule[] = [
   ...authenticationRules,
   ...signedTokenRules,
   ...readOnlyTokenRules,
+  ...tokenRenewalRules,
   ...bodyRules,
   ...idRules,
   ...listRules,

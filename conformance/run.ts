@@ -10,7 +10,7 @@ export type Result =
 
 /** Checks one rule, and deletes the books it created. Never rejects. */
 export async function checkRule(service: Service, rule: Rule): Promise<Result> {
-  if (rule.needs === 'secret' && service.secret === undefined) {
+  if (rule.needs?.endsWith('secret') && service.secret === undefined) {
     return { rule, outcome: 'skipped', reason: 'needs --secret' };
   }
   try {
@@ -19,6 +19,9 @@ export async function checkRule(service: Service, rule: Rule): Promise<Result> {
     }
     if (rule.needs === 'read-only tokens' && !(await service.hasReadOnlyTokens())) {
       return { rule, outcome: 'skipped', reason: 'the service issues no read-only tokens' };
+    }
+    if (rule.needs?.startsWith('token renewal') && !(await service.hasTokenRenewal())) {
+      return { rule, outcome: 'skipped', reason: 'the service renews no tokens' };
     }
     if (rule.needs === 'pages' && !(await service.hasPages())) {
       return { rule, outcome: 'skipped', reason: 'the service has no pages of the list' };

@@ -155,6 +155,11 @@ export class Service implements AsyncDisposable {
     return (claims as { scope?: unknown } | undefined)?.scope === 'read';
   }
 
+  /** Whether it renews tokens, which is an addition. */
+  async hasTokenRenewal(): Promise<boolean> {
+    return (await this.send('POST', '/token/renewal')).status !== 404;
+  }
+
   /** Whether it has pages of the list, which are an addition; others ignore the parameter. */
   async hasPages(): Promise<boolean> {
     return (await this.get('/books?limit=0')).status === 400;

@@ -91,6 +91,11 @@ export function createServer(options: ServerOptions) {
     { onRequest: tokens.throttle, ...login, config: operations.issueToken },
     respondWith(tokens.issue),
   );
+  app.post(
+    '/token/renewal',
+    { onRequest: tokens.authenticateRenewal, config: operations.renewToken },
+    respondWith(tokens.renew),
+  );
 
   const books = new BookHandlers(store, unread, turns);
   app.post('/book', { ...protect, ...body, config: operations.createBook }, respondWith(books.create));

@@ -5,7 +5,7 @@ import { type Field, readFields, receive } from './body.ts';
 import { History } from './history.ts';
 import { faultOf, readIds, readUpdates } from './many-books.ts';
 import type { Reply } from './reply.ts';
-import { isReadOnly, issueToken, isValidToken } from './token.ts';
+import { isReadOnly, issueToken, isValidToken, renewToken } from './token.ts';
 import type { Planted } from './violations.ts';
 
 /** The accepted username and password, and the signing secret. */
@@ -63,6 +63,7 @@ export class Api {
       return { ...(await this.#login(request)), headers: { 'Cache-Control': 'no-store' } };
     const rejection = await this.#checkToken(request, method, path);
     if (rejection) return rejection;
+    if (path === '/token/renewal') return this.#renew(request);
     const reply = await this.#run(request, method, path);
     return { ...reply, headers: { 'Cache-Control': 'private, no-cache', ...reply.headers } };
   }
@@ -104,6 +105,20 @@ export class Api {
     return { status: 200, message: 'Token generated successfully', data };
   }
 
+  async #renew(request: IncomingMessage): Promise<Reply> {
+    const { authorization = '' } = request.headers;
+    if (this.#has('a renewal needs a body')) {
+      const body = await this.#bodyOf(request);
+      if (!body || !this.#fieldsOf(request, body, []))
+        return { status: 400, message: 'Invalid request payload' };
+    }
+    const token = renewToken(authorization, this.#credentials.secret, this.#has);
+    if (token === undefined) return INVALID_TOKEN;
+    this.#issued.add(token);
+    const headers = { 'Cache-Control': this.#has('renewed tokens are cached') ? 'private' : 'no-store' };
+    return { status: 200, message: 'Token generated successfully', data: { token }, headers };
+  }
+
   async #checkToken(request: IncomingMessage, method: string, path: string): Promise<Reply | undefined> {
     if (this.#has('GET /books needs no token') && path === '/books') return undefined;
     if (this.#has('GET /changes needs no token') && path === '/changes') return undefined;
@@ -116,6 +131,8 @@ export class Api {
       const isInvalid = authorization === '' && this.#has('an empty Authorization is an invalid token');
       return isInvalid ? INVALID_TOKEN : { status: 401, message: 'Authorization token required' };
     }
+    if (path === '/token/renewal' && this.#has('any token is renewed')) return undefined;
+    if (path === '/token/renewal' && this.#isAccepted(authorization)) return undefined;
     if (this.#isAccepted(authorization)) return this.#checkScope(request, method, authorization);
     if (this.#has('DELETE runs without a valid token') && method === 'DELETE') {
       this.#books.delete(idOf(path, this.#has));
@@ -352,7 +369,7 @@ export class Api {
 }
 
 function methodsOf(path: string): readonly string[] | undefined {
-  if (path === '/token' || path === '/book') return ['POST'];
+  if (path === '/token' || path === '/token/renewal' || path === '/book') return ['POST'];
   if (path === '/books') return ['GET', 'PATCH'];
   if (path === '/changes' || /^\/book\/[^/]+\/history$/.test(path)) return ['GET'];
   if (path === '/books/restore' || /^\/book\/[^/]+\/restore$/.test(path)) return ['POST'];

@@ -16,6 +16,24 @@ export function issueToken(secret: string, scope: unknown, has: Planted): string
   return makeToken(key, { signedWith: alg, payload: claims });
 }
 
+/** Renews a valid token; undefined when it cannot be renewed. */
+export function renewToken(token: string, secret: string, has: Planted): string | undefined {
+  const { exp, auth_time, scope } = readObject(token.split('.')[1] ?? '') ?? {};
+  const signIn = auth_time === undefined ? Number(exp) - 900 : auth_time;
+  if (typeof signIn !== 'number' && !has('any auth_time is accepted')) return undefined;
+  if (exp === undefined && !has('a token without exp is renewed')) return undefined;
+  const isOver = Number(signIn) + 12 * 3600 <= now();
+  if (isOver && !has('tokens are renewed without end')) return undefined;
+  if (!isOver && has('tokens are renewed for an hour') && Number(signIn) + 3600 <= now()) return undefined;
+  const hasScope = scope !== undefined && !has('a renewed token may do everything');
+  const claims = {
+    exp: now() + (has('a renewed token expires after an hour') ? 3600 : 900),
+    auth_time: has('a renewal counts as a sign-in') ? now() : signIn,
+    ...(hasScope && { scope }),
+  };
+  return makeToken(secret, { payload: claims });
+}
+
 /** Whether the header value is a valid token. */
 export function isValidToken(value: string, secret: string, has: Planted): boolean {
   const token = has('a word before the token is skipped') ? value.replace(/^\w+ /, '') : value;

@@ -267,6 +267,31 @@ export const violations = {
   ],
   'any scope is read-only': ['Read-only tokens: a scope other than "read" means nothing'],
 
+  // Renewed tokens
+  'a renewed token expires after an hour': [
+    'Renewed tokens: 200 Token generated successfully with a token for 15 minutes, with the claims exp and auth_time, that of the sign-in',
+  ],
+  'a renewal counts as a sign-in': [
+    'Renewed tokens: a token is renewed for 12 hours after the time in auth_time, which stays',
+  ],
+  'a renewed token may do everything': ['Renewed tokens: a renewed token has the scope of the former one'],
+  'a renewal needs a body': ['Renewed tokens: the body is ignored'],
+  'any token is renewed': [
+    'Renewed tokens: 401 without a token, and with an invalid one',
+    'Renewed tokens: 401 Invalid token when the token has expired',
+  ],
+  'renewed tokens are cached': ['Renewed tokens: Cache-Control is no-store'],
+  'tokens are renewed for an hour': [
+    'Renewed tokens: a token is renewed for 12 hours after the time in auth_time, which stays',
+  ],
+  'tokens are renewed without end': ['Renewed tokens: 401 Invalid token when the sign-in was 12 hours ago'],
+  'a token without exp is renewed': [
+    'Renewed tokens: 401 Invalid token when the token has no exp, or an auth_time that is not a number',
+  ],
+  'any auth_time is accepted': [
+    'Renewed tokens: 401 Invalid token when the token has no exp, or an auth_time that is not a number',
+  ],
+
   // Many books
   'PATCH returns the books in order of id': [
     'Many books: PATCH /books: 200 Books updated successfully; data is the books in the order of the request, null for deleted ones',

@@ -6,6 +6,7 @@ import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
 import { Rejection } from '../http/rejection.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
+import { Invalid } from '../json/invalid.ts';
 import { describeError } from './describe-error.ts';
 
 /** Issues and verifies tokens (specification, "Authentication"). */
@@ -52,8 +53,28 @@ export class TokenHandlers {
     }
   };
 
+  /** POST /token/renewal */
+  readonly renew = async ({ headers }: FastifyRequest): Promise<HttpResult> => {
+    const token = this.#tokens.renew(headers.authorization ?? '');
+    return token instanceof Invalid
+      ? new Rejection('invalidToken', token)
+      : { outcome: 'tokenGenerated', data: { token } };
+  };
+
+  /** A hook of routes that need a token. With a read-only one, only GET and HEAD pass. */
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.protected);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    this.#authenticate(request, reply, isRead, pass);
+  };
+
+  /** A hook of POST /token/renewal, for which a read-only token is enough. */
+  readonly authenticateRenewal = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
+    reply.header('cache-control', CACHE_CONTROL.unprotected);
+    this.#authenticate(request, reply, true, pass);
+  };
+
+  #authenticate(request: FastifyRequest, reply: FastifyReply, mayReadOnly: boolean, pass: () => void): void {
     const token = request.headers.authorization;
     if (!token) {
       send(reply, { outcome: 'tokenRequired' });
@@ -61,11 +82,10 @@ export class TokenHandlers {
     }
     const verdict = this.#tokens.verify(token);
     if (verdict === 'read-only') markReadOnly(request);
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (verdict === 'valid' || (verdict === 'read-only' && isRead)) pass();
+    if (verdict === 'valid' || (verdict === 'read-only' && mayReadOnly)) pass();
     else if (verdict === 'read-only') send(reply, { outcome: 'readOnlyToken' });
     else send(reply, { outcome: 'invalidToken', detail: detailOf(token, verdict) });
-  };
+  }
 
   #throttled(request: FastifyRequest, reply: FastifyReply, ip: string, seconds: number): HttpResult {
     this.logins.throttled++;

@@ -1,10 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Invalid } from '../json/invalid.ts';
 import { isObject } from '../json/json-object.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { Secret } from '../secret.ts';
 
 /** The lifetime of issued tokens (specification, "Limits"). */
 export const TOKEN_LIFETIME_SECONDS = 15 * 60;
+
+/** The time after a sign-in in which tokens are renewed: a day of work. It bounds what a stolen token is good for. */
+export const RENEWAL_SECONDS_MAX = 12 * 60 * 60;
 
 /** The HMAC algorithms of RFC 7518, section 3.2, and their hashes. */
 const HASHES = new Map<unknown, string>([
@@ -41,10 +45,35 @@ export class Tokens {
 
   /** Issues a token: HS256, with the claim `exp`, and `scope` if it is given. @throws Error when the key is empty */
   issue(lifetimeSeconds = TOKEN_LIFETIME_SECONDS, scope?: TokenScope): string {
+    return this.#sign({ ...this.#expiry(lifetimeSeconds), ...(scope && { scope }) });
+  }
+
+  /**
+   * Issues a token with the scope of another one, as long as it is {@link RENEWAL_SECONDS_MAX} since the sign-in. That is the claim
+   * `auth_time`; a token of a sign-in has none, but ends {@link TOKEN_LIFETIME_SECONDS} after it.
+   *
+   * @param token one that {@link verify} accepts
+   * @returns Invalid when it is later, or the time of the sign-in is unknown
+   */
+  renew(token: string): string | Invalid {
+    const { exp, auth_time: signIn = Number(exp) - TOKEN_LIFETIME_SECONDS, scope } = claimsOf(token);
+    if (exp === undefined) return new Invalid('a token without exp cannot be renewed');
+    if (!Number.isFinite(signIn)) return new Invalid('auth_time must be a number');
+    if ((Number(signIn) + RENEWAL_SECONDS_MAX) * 1_000 <= this.#now())
+      return new Invalid('sign in again: tokens are renewed for 12 hours');
+    const claims = { ...this.#expiry(TOKEN_LIFETIME_SECONDS), auth_time: signIn };
+    return this.#sign(scope === READ_SCOPE ? { ...claims, scope } : claims);
+  }
+
+  #expiry(lifetimeSeconds: number): { readonly exp: number } {
+    return { exp: Math.floor(this.#now() / 1_000) + lifetimeSeconds };
+  }
+
+  /** @throws Error when the key is empty */
+  #sign(claims: object): string {
     const [key] = this.#keys;
     if (key === undefined) throw new Error('an empty key does not sign');
-    const exp = Math.floor(this.#now() / 1_000) + lifetimeSeconds;
-    const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ exp, ...(scope && { scope }) })}`;
+    const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
     return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
   }
 
@@ -97,10 +126,15 @@ export class Tokens {
 
 /** The claim `scope` of a token, which is not verified; undefined for another text. */
 export function scopeOf(token: string): unknown {
+  return claimsOf(token).scope;
+}
+
+/** The claims of a token, which are not verified; none of another text. */
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
-    return readObject(Buffer.from(token.split('.', 2)[1] ?? '', 'base64url')).scope;
+    return readObject(Buffer.from(token.split('.', 2)[1] ?? '', 'base64url'));
   } catch {
-    return undefined;
+    return {};
   }
 }
 

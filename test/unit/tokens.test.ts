@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { TOKEN_LIFETIME_SECONDS, Tokens } from '../../src/auth/tokens.ts';
+import { RENEWAL_SECONDS_MAX, TOKEN_LIFETIME_SECONDS, Tokens } from '../../src/auth/tokens.ts';
+import { Invalid } from '../../src/json/invalid.ts';
 import { Secret } from '../../src/secret.ts';
 
 const KEY = 'a secret of thirty-two bytes ...';
@@ -43,6 +44,80 @@ describe('An issued token', () => {
     assert.notEqual(tokens.verify(token), 'valid');
   });
 });
+
+describe('A renewed token', () => {
+  const HOURS = 3_600;
+  test('is HS256 with exp, 15 minutes from now, and auth_time, the time of the sign-in', () => {
+    const token = tokens.renew(tokens.issue()) as string;
+    const [header = '', payload = '', signature] = token.split('.');
+    assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT' });
+    assert.deepEqual(decode(payload), { exp: NOW + 900, auth_time: NOW });
+    assert.equal(signature, createHmac('sha256', KEY).update(`${header}.${payload}`).digest('base64url'));
+    assert.equal(tokens.verify(token), 'valid');
+  });
+
+  test('has the sign-in 15 minutes before exp if the token has no auth_time, as those of the service in Go', () => {
+    assert.deepEqual(renewed({ exp: NOW + 60 }), { exp: NOW + 900, auth_time: NOW - 840 });
+    assert.deepEqual(renewed({ exp: NOW + 0.75 }), { exp: NOW + 900, auth_time: NOW - 899.25 });
+  });
+
+  test('keeps auth_time and the scope, and no other claim', () => {
+    const auth_time = NOW - 11 * HOURS;
+    assert.deepEqual(renewed({ exp: NOW + 1, auth_time, sub: 'x', scope: 'write', nbf: 1 }), {
+      exp: NOW + 900,
+      auth_time,
+    });
+    assert.deepEqual(renewed({ exp: NOW + 1, auth_time, scope: 'read' }), {
+      exp: NOW + 900,
+      auth_time,
+      scope: 'read',
+    });
+  });
+
+  test('is issued for 12 hours after the sign-in, also by a clock that is behind that of the sign-in', () => {
+    for (const ago of [-60, 0, 12 * HOURS - 1])
+      assert.equal(renewed({ exp: NOW + 60, auth_time: NOW - ago })?.auth_time, NOW - ago);
+    for (const ago of [12 * HOURS, 12 * HOURS + 1, NOW])
+      assert.equal(renewed({ exp: NOW + 60, auth_time: NOW - ago }), undefined);
+    assert.equal(RENEWAL_SECONDS_MAX, 12 * HOURS);
+  });
+
+  test('ends a session at most 12 hours and 15 minutes after the sign-in, however often it is renewed', () => {
+    let seconds = NOW;
+    const clock = new Tokens(new Secret(KEY), () => seconds * 1_000);
+    let token = clock.issue();
+    for (let next: string | Invalid = token; !(next instanceof Invalid); seconds += 600) {
+      token = next;
+      next = clock.renew(token);
+    }
+    seconds = NOW + 12 * HOURS + 900;
+    assert.equal(clock.verify(token), 'expired');
+  });
+
+  test('is not issued without exp, or for an auth_time that is not a number', () => {
+    assert.equal(renewed({}), undefined);
+    assert.equal(renewed({ auth_time: NOW }), undefined);
+    for (const auth_time of [`${NOW}`, null, true, {}, [NOW]])
+      assert.equal(renewed({ exp: NOW + 60, auth_time }), undefined, JSON.stringify(auth_time));
+    const infinite = encodeText(`{"exp":${NOW + 60},"auth_time":1e400}`);
+    assert.ok(tokens.renew(signed(encode({ alg: 'HS256' }), infinite)) instanceof Invalid);
+  });
+
+  test('of the previous key is signed with the current one', () => {
+    const rotated = new Tokens(new Secret('another key'), now, new Secret(KEY));
+    const token = rotated.renew(make({ payload: { exp: NOW + 60 } })) as string;
+    assert.equal(new Tokens(new Secret('another key'), now).verify(token), 'valid');
+    assert.equal(tokens.verify(token), 'wrong signature');
+  });
+});
+
+/** The claims of the renewed token; undefined if it is not renewed. */
+function renewed(payload: object): Record<string, unknown> | undefined {
+  const token = tokens.renew(make({ payload }));
+  if (token instanceof Invalid) return undefined;
+  assert.notEqual(tokens.verify(token), 'invalid');
+  return decode(token.split('.')[1] ?? '') as Record<string, unknown>;
+}
 
 /** An array that is nested so deep. */
 function nested(depth: number): unknown {

@@ -77,7 +77,8 @@ its \`Content-Type\`; a body with a \`Content-Encoding\` is rejected. In each ob
 included. Strings are well-formed Unicode. Field names are case-insensitive; of duplicates, the last one counts.`;
 
 const TAGS: Readonly<Record<Operation['tag'], string>> = {
-  Tokens: 'Tokens are issued for one configured pair of username and password. They expire.',
+  Tokens:
+    'Tokens are issued for one configured pair of username and password. They expire, and can be renewed before.',
   Books: 'The books. All operations need a token.',
   Health: 'For orchestrators, load balancers and monitoring. No operation needs a token.',
 };
@@ -196,7 +197,8 @@ function errorHeaders(status: number, group: readonly OutcomeName[], operation: 
 }
 
 function cacheControlHeader(operation: Operation): Readonly<Record<string, Schema>> {
-  const value = isProtected(operation) ? CACHE_CONTROL.protected : CACHE_CONTROL.unprotected;
+  const isKept = isProtected(operation) && operation.tag !== 'Tokens';
+  const value = isKept ? CACHE_CONTROL.protected : CACHE_CONTROL.unprotected;
   const description = 'Which caches may store the response.';
   return { 'Cache-Control': { type: 'string', const: value, description } };
 }

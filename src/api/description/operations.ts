@@ -84,6 +84,15 @@ export const operations = toOperations({
       ...COMMON_ERRORS,
     ],
   },
+  renewToken: {
+    tag: 'Tokens',
+    summary: 'Renew a token',
+    description:
+      'Issues another token for a valid one, with its scope. 12 hours after the sign-in it is 401. The claim `auth_time` has the time of the sign-in; of a token without it, that is 15 minutes before `exp`.',
+    success: 'tokenGenerated',
+    data: schemas.token,
+    errors: PROTECTED_ERRORS,
+  },
   createBook: {
     tag: 'Books',
     summary: 'Create a book',

@@ -19,7 +19,8 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   idempotencyKeyReused: 'the `Idempotency-Key` was used for another body within 24 hours',
   badRequest: 'the request is not well-formed HTTP/1.0 or HTTP/1.1, or does not have exactly one `Host`',
   tokenRequired: 'the request has no token',
-  invalidToken: 'the token is malformed, has a wrong signature or has expired',
+  invalidToken:
+    'the token is malformed, has a wrong signature or has expired; or, of `POST /token/renewal`, the sign-in was 12 hours ago, or the token has no `exp`',
   readOnlyToken: 'the token has the scope `read`, and the method is neither GET nor HEAD',
   invalidCredentials: 'the username or password of `POST /token` is wrong or absent',
   bookNotFound:
