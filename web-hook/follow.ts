@@ -1,16 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { ChangesRemovedError, RefusedError } from '../client/index.ts';
-import { CommandError, EXIT_CODES, UsageError } from '../src/cli/command.ts';
-import type { ArgumentsOf } from '../src/cli/commands.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../src/cli/exits.ts';
 import { openOutput, readText, STANDARD_STREAM, syncFolderOf, toFileError } from '../src/cli/files.ts';
 import { Interruption } from '../src/cli/interruption.ts';
 import { openClient, toCommandError } from '../src/cli/service-client.ts';
 import { WebHook } from './web-hook.ts';
 
+interface FollowOptions {
+  readonly url?: string | undefined;
+  readonly once?: true | undefined;
+  readonly post?: string | undefined;
+  readonly secretFile?: string | undefined;
+}
+
 /** Prints or delivers changes, and keeps the cursor of the last one in a file. */
-export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise<number> {
-  const { url, once, post, 'secret-file': secretFile } = options;
+export async function perform(
+  file: string | undefined,
+  { url, once, post, secretFile }: FollowOptions,
+): Promise<number> {
   if ((post === undefined) !== (secretFile === undefined))
     throw new UsageError('follow: --post and --secret-file need each other');
   const hook = URL.parse(post ?? '');

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BookChange } from '../client/index.ts';
-import { CommandError } from '../src/cli/command.ts';
+import { CommandError } from '../src/cli/exits.ts';
 import { readText } from '../src/cli/files.ts';
 
 const TIMEOUT_MS = 20_000;

@@ -1,4 +1,4 @@
-import { CommandError, UsageError } from '../../src/cli/command.ts';
+import { CommandError, UsageError } from '../../src/cli/exits.ts';
 import { displayText } from '../book-row.ts';
 import { guessByCells, looksLikeBook } from '../first-row.ts';
 import { guessMapping, type Mapping, otherYearColumn } from '../mapping.ts';

@@ -1,6 +1,5 @@
 import type { Book } from '../../src/book/book.ts';
-import { EXIT_CODES } from '../../src/cli/command.ts';
-import type { ArgumentsOf } from '../../src/cli/commands.ts';
+import { EXIT_CODES } from '../../src/cli/exits.ts';
 import { openOutput, STANDARD_STREAM } from '../../src/cli/files.ts';
 import { Interruption } from '../../src/cli/interruption.ts';
 import { Progress } from '../../src/cli/progress.ts';
@@ -10,7 +9,10 @@ import { writeBooks } from '../rendering.ts';
 import { formatOf } from './format-option.ts';
 
 /** Writes a snapshot of all books in the order of their ids. */
-export async function perform({ file = STANDARD_STREAM, options }: ArgumentsOf<'export'>): Promise<number> {
+export async function perform(
+  file = STANDARD_STREAM,
+  options: { readonly format?: string | undefined } = {},
+): Promise<number> {
   const format = formatOf(file, options.format);
   const engine = await loadEngine(loadStoreAddress());
   await using archive = await engine.openArchiveForReading();

@@ -1,4 +1,4 @@
-import { UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/cli/exits.ts';
 import { STANDARD_STREAM } from '../../src/cli/files.ts';
 import { FORMATS, type Format, formatOfName } from '../file-format.ts';
 

@@ -1,5 +1,4 @@
-import { CommandError, EXIT_CODES, UsageError } from '../../src/cli/command.ts';
-import type { ArgumentsOf } from '../../src/cli/commands.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../../src/cli/exits.ts';
 import { openInput, STANDARD_STREAM } from '../../src/cli/files.ts';
 import { Interruption } from '../../src/cli/interruption.ts';
 import { Progress } from '../../src/cli/progress.ts';
@@ -16,14 +15,26 @@ import { describePosition, Importer } from './importer.ts';
 /** The number of books that a dry run prints. */
 const PREVIEW_BOOKS = 5;
 
-export async function perform({ file: path, options }: ArgumentsOf<'import'>): Promise<number> {
+interface ImportOptions {
+  readonly format?: string | undefined;
+  readonly map?: readonly string[] | undefined;
+  readonly header: boolean;
+  readonly yearUnknown?: string | undefined;
+  readonly dryRun?: true | undefined;
+  readonly keepIds?: true | undefined;
+  readonly skipExisting?: true | undefined;
+  readonly strict?: true | undefined;
+  readonly json?: true | undefined;
+}
+
+export async function perform(path: string, options: ImportOptions): Promise<number> {
   const {
-    'keep-ids': keepsIds = false,
-    'dry-run': isDryRun = false,
+    header: hasHeader,
+    keepIds: keepsIds = false,
+    dryRun: isDryRun = false,
     strict: isStrict = false,
     json: isJson,
-    'no-header': hasNoHeader = false,
-    'year-unknown': unknownYear,
+    yearUnknown: unknownYear,
   } = options;
   const format = parseFormat(options.format);
   if (unknownYear !== undefined && unknownYear !== '0') throw new UsageError('--year-unknown must be 0');
@@ -33,7 +44,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   const input = await openInput(path);
   const interruption = new Interruption();
   const { signal } = interruption;
-  const rowOptions = { name: path, format, hasHeader: !hasNoHeader };
+  const rowOptions = { name: path, format, hasHeader };
   const file = await openRows(input.chunks(signal), rowOptions).catch((error: unknown) => {
     if (error instanceof ForeignFileError) throw new CommandError(describeForeignFile(path, error));
     if (!signal.aborted) throw error;
@@ -42,8 +53,8 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     console.log('nothing is stored; interrupted');
     return interruption.exitCode ?? EXIT_CODES.interrupted;
   }
-  if (hasNoHeader && file.format !== 'csv') throw new UsageError('--no-header is for CSV');
-  const mapping = chooseColumns(file, !hasNoHeader, named, keepsIds);
+  if (!hasHeader && file.format !== 'csv') throw new UsageError('--no-header is for CSV');
+  const mapping = chooseColumns(file, hasHeader, named, keepsIds);
   const isGuessed = FIELDS.some((field) => mapping[field]?.toLowerCase() !== field && !named.has(field));
   if (isDryRun && !isJson) console.log(`columns: ${describeColumns(file.columns, mapping)}`);
   else if (isGuessed) console.error(`columns: ${describeColumns(file.columns, mapping)}`);
@@ -55,7 +66,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     const { counts } = importer;
     using progress = new Progress('rows', () => ({ count: counts.read, fraction: input.fractionRead() }));
     importer.onBadRow = (line) => progress.print(line);
-    if (options['skip-existing']) {
+    if (options.skipExisting) {
       await using existing = isDryRun ? await engine.openArchiveForReading() : undefined;
       const books = existing ?? archive;
       if (books) await importer.skipExisting(books, signal);

@@ -1,7 +1,7 @@
 import { loadStoreAddress } from '../config/config.ts';
 import type { Engine } from '../store/engine.ts';
 import { loadEngine } from '../store/load-engine.ts';
-import { EXIT_CODES } from './command.ts';
+import { EXIT_CODES } from './exits.ts';
 import { Interruption } from './interruption.ts';
 import { Progress } from './progress.ts';
 

@@ -4,7 +4,7 @@ import { closeSync, createReadStream, fsyncSync, openSync, readFileSync } from '
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { CommandError } from './command.ts';
+import { CommandError } from './exits.ts';
 
 /** The path of standard input or output. */
 export const STANDARD_STREAM = '-';

@@ -1,7 +1,7 @@
 import { type BookClient, BookkeepingError, createClient } from '../../client/index.ts';
 import { Tokens } from '../auth/tokens.ts';
 import { loadConfig } from '../config/config.ts';
-import { CommandError, UsageError } from './command.ts';
+import { CommandError, UsageError } from './exits.ts';
 
 /** Makes a client of a running service, with tokens that are signed with SECRET_TOKEN. @throws ConfigError, UsageError */
 export function openClient(url: string | undefined): BookClient {

@@ -5,15 +5,14 @@ import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { formatOf } from '../../formats/cli/format-option.ts';
-import { type Command, parseArguments } from '../../src/cli/command.ts';
-import { COMMANDS, type CommandName } from '../../src/cli/commands.ts';
-import { helpOf } from '../../src/cli/help.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { BOOKKEEPING, runCommand, startCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { readEnvironmentFile, ServiceProcess } from '../../testkit/service-process.ts';
 import { ROOT, readPackage } from '../project/files.ts';
 
 const here = { folder: ROOT };
+const { commands } = createProgram(async () => {});
 
 describe('The command line', { concurrency: 2 }, () => {
   test('starts the service without a command and with `serve`', async () => {
@@ -31,24 +30,23 @@ describe('The command line', { concurrency: 2 }, () => {
   test('prints the help of all commands and of each', async () => {
     const { code, stdout, stderr } = await runCommand(['--help'], here);
     assert.deepEqual([code, stderr], [0, '']);
-    for (const [name, { summary }] of Object.entries(COMMANDS)) {
-      assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
-      assert.ok(stdout.includes(summary), name);
+    const words = stdout.replaceAll(/\s+/g, ' ');
+    for (const command of commands) {
+      assert.match(stdout, new RegExp(`^  ${command.name()}\\b`, 'm'));
+      assert.ok(words.includes(command.summary()), command.name());
     }
     assert.deepEqual(await runCommand(['help'], here), { code, stdout, stderr });
-    for (const args of [
-      ['token', '--help', '--ttl', 'soon'],
-      ['help', 'token'],
-    ]) {
-      const token = await runCommand(args, here);
-      assert.deepEqual(token, { code: 0, stdout: `${helpOf('token', COMMANDS.token)}\n`, stderr: '' });
+    for (const command of commands) {
+      const args = [command.name(), '--help'];
+      const help = await runCommand(args, here);
+      assert.deepEqual([help.code, help.stderr], [0, '']);
+      for (const { long } of command.options) assert.match(help.stdout, new RegExp(`^  ${long}\\b`, 'm'));
+      assert.match(help.stdout, /^Exit code: 0 on success, /m);
+      for (const line of help.stdout.split('\n')) assert.ok(line.length <= 80, line);
     }
-    for (const [name, command] of Object.entries<Command>(COMMANDS)) {
-      const help = helpOf(name, command);
-      for (const option of Object.keys(command.options))
-        assert.match(help, new RegExp(`^  --${option}\\b`, 'm'));
-      for (const line of help.split('\n')) assert.ok(line.length <= 120, line);
-    }
+    const token = await runCommand(['token', '--help', '--ttl', 'soon'], here);
+    assert.deepEqual(await runCommand(['help', 'token'], here), token);
+    assert.match(token.stdout, /^ {2}--ttl <TIME>/m);
   });
 
   test('prints its version', async () => {
@@ -60,8 +58,9 @@ describe('The command line', { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await runCommand(['help', '--man'], here);
     assert.deepEqual([code, stderr], [0, '']);
     const text = stdout.replaceAll('\\-', '-');
-    for (const [name, { options }] of Object.entries<Command>(COMMANDS)) {
-      for (const word of [name, ...Object.keys(options)]) assert.match(text, new RegExp(`\\b${word}\\b`));
+    for (const command of commands) {
+      for (const word of [`.SS ${command.name()}`, ...command.options.map(({ flags }) => `.B ${flags}`)])
+        assert.ok(text.includes(word), word);
     }
   });
 
@@ -76,45 +75,37 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.equal(stdout, `${readPackage().version}\n`);
   });
 
-  const UNKNOWN: Record<string, readonly string[]> = {
-    'an unknown command': ['frobnicate'],
-    'help of an unknown command': ['help', 'constructor'],
-    'an option in place of a command': ['--frobnicate'],
-    'an unknown option of a command': ['token', '--frobnicate'],
-    'an unknown extension of a file': ['export', 'books.xls'],
+  const INVALID: Record<string, [args: readonly string[], problem: RegExp]> = {
+    'an unknown command': [['frobnicate'], /unknown command 'frobnicate'; see bookkeeping --help/],
+    'a misspelled command': [['chek'], /unknown command 'chek' \(Did you mean check\?\); see/],
+    'help of an unknown command': [['help', 'constructor'], /unknown command 'constructor'; see/],
+    'an option in place of a command': [
+      ['--frobnicate'],
+      /unknown option '--frobnicate'; see bookkeeping --/,
+    ],
+    'an unknown option of a command': [
+      ['token', '--frobnicate'],
+      /unknown option '--frobnicate'; see bookkeeping token --help/,
+    ],
+    'an option without its value': [['token', '--ttl'], /option '--ttl <TIME>' argument missing; see/],
+    'an option in place of the value of another': [['token', '--ttl', '--read-only'], /--ttl must be/],
+    'an operand too many': [['check', 'everything'], /too many arguments for 'check'.*; see/],
+    'an operand of serve': [['serve', 'books'], /too many arguments for 'serve'.*; see/],
+    'a missing operand': [['import'], /missing required argument 'FILE'; see bookkeeping import --help/],
+    'a second file': [['import', 'a.csv', 'b.csv'], /too many arguments for 'import'.*; see/],
+    'a value of a flag': [['import', 'a.csv', '--strict=yes'], /unknown option '--strict=yes'; see/],
+    'an unknown extension of a file': [['export', 'books.xls'], /the extension of books.xls is no/],
   };
-  for (const [what, args] of Object.entries(UNKNOWN)) {
+  for (const [what, [args, problem]] of Object.entries(INVALID)) {
     test(`rejects ${what}: one line, exit code 2, and no file is created`, async () => {
       await using folder = await createFolder();
       const { code, stdout, stderr } = await runCommand(args, { folder: folder.path });
       assert.match(stderr, /^bookkeeping: [^\n]+\n$/);
+      assert.match(stderr, problem);
       assert.deepEqual([code, stdout], [2, '']);
       assert.deepEqual(await readdir(folder.path), []);
     });
   }
-
-  test('accepts only the operands and options of a command', () => {
-    const { file, options } = parse('import', '-', '--keep-ids', '--format=json') ?? {};
-    assert.equal(file, '-');
-    assert.deepEqual({ ...options }, { 'keep-ids': true, format: 'json' });
-    assert.equal(parse('export')?.file, undefined);
-    assert.equal(parse('export', '--help'), undefined);
-    for (const [name, ...args] of [
-      ['token', '--ttl'],
-      ['check', 'everything'],
-      ['serve', 'books'],
-      ['import'],
-      ['import', 'a.csv', 'b.csv'],
-      ['import', 'a.csv', '--strict=yes'],
-      ['backup'],
-    ] as const) {
-      assert.throws(
-        () => parse(name, ...args),
-        /^UsageError: [^\n]+; see bookkeeping \w+ --help$/,
-        [name, ...args].join(' '),
-      );
-    }
-  });
 
   test('infers the format from the extension of a file', () => {
     const formats = ['a.csv', 'A.CSV', 'a.json', 'a.ndjson', 'a.jsonl', '-'].map((path) =>
@@ -136,7 +127,3 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.deepEqual([code, stderr], [141, '']);
   });
 });
-
-function parse(name: CommandName, ...args: readonly string[]) {
-  return parseArguments<Command>(name, COMMANDS[name], args);
-}

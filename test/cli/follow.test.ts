@@ -232,7 +232,7 @@ describe('bookkeeping follow', () => {
       ],
       [['follow', '--url', 'ftp://localhost/'], 2, /--url must be/],
       [['follow', '--url', service.url], 1, /Not found: the service does not record its history/],
-      [['restore-book'], 2, /ID is missing/],
+      [['restore-book'], 2, /missing required argument 'ID'/],
       [['restore-book', 'x'], 2, /ID must be a number/],
       [['restore-book', '1', '--url', service.url], 1, /Not found: the service does not record/],
     ] as const) {

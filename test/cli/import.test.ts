@@ -68,7 +68,9 @@ for (const engine of engines) {
           variables,
           input,
         });
-        assert.deepEqual([code, stderr], [1, bad.join('')]);
+        // A slow import also prints its progress.
+        const lines = stderr.replaceAll(/^[0-9,]+ rows, .*\n/gm, '');
+        assert.deepEqual([code, lines], [1, bad.join('')]);
         assert.deepEqual(tallyOf(stdout), { read: 5_000, stored, skipped: 0, bad: 5 });
       }
       assert.equal((await booksAt(address.dbUrl)).length, 9_990);

@@ -63,10 +63,7 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
 
   for (const ttl of ['soon', '0', '3651d', '1.5h', '']) {
     test(`rejects the lifetime ${JSON.stringify(ttl)}`, async () => {
-      await assert.rejects(
-        perform({ file: undefined, options: { ttl } }),
-        /^UsageError: token: --ttl must be/,
-      );
+      await assert.rejects(perform({ ttl }), /^UsageError: token: --ttl must be/);
     });
   }
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { REASONS } from '../../src/api/description/reasons.ts';
-import type { Command } from '../../src/cli/command.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { parseEnvFile } from '../../src/config/env-file.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
@@ -20,11 +19,10 @@ const contributing = readText('CONTRIBUTING.md');
 const changelog = readText('CHANGELOG.md');
 const { version, scripts, ...manifest } = readPackage();
 
+const { commands } = createProgram(async () => {});
 /** Such as `token --ttl`. */
 const knownOptions = new Set(
-  Object.entries<Command>(COMMANDS).flatMap(([command, { options }]) =>
-    Object.keys(options).map((option) => `${command} --${option}`),
-  ),
+  commands.flatMap((command) => command.options.map(({ long }) => `${command.name()} ${long}`)),
 );
 /** All words of the code and of the files of deploy/. */
 const knownWords = new Set(
@@ -140,7 +138,7 @@ test('docs/command-line.md has every command', () => {
   const documented = rowsUnder(readText('docs/command-line.md'), 'command', 'what it does').map(
     ([cell = '']) => /^`bookkeeping ([a-z-]+)/.exec(cell)?.[1] ?? cell,
   );
-  assert.deepEqual(documented.toSorted(), Object.keys(COMMANDS).toSorted());
+  assert.deepEqual(documented.toSorted(), commands.map((command) => command.name()).toSorted());
 });
 
 test('docs/assistants.md has every tool', () => {
@@ -269,12 +267,14 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-for (const name of listFiles('{,docs/,bench/,client/,console/src/language/,formats/,mcp/,web-hook/}*.md')) {
+for (const name of listFiles(
+  '{,docs/,bench/,client/,console/,console/src/language/,formats/,mcp/,web-hook/}*.md',
+)) {
   const text = readText(name);
 
   test(`The commands in ${name} exist`, () => {
-    const commands = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];
-    for (const [command, script, shortcut] of commands) assert.ok(scripts[script ?? shortcut ?? ''], command);
+    const calls = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];
+    for (const [command, script, shortcut] of calls) assert.ok(scripts[script ?? shortcut ?? ''], command);
   });
 
   // The names of older versions are in CHANGELOG.md.

@@ -87,6 +87,7 @@ const RULES: readonly ImportRule[] = [
     mayImport:
       /^(cli|book|config)\/|^\.\.\/(client\/index|formats\/cli\/(import|export)|mcp\/command|web-hook\/follow)\.ts$|^(app|secret|auth\/tokens|store\/[^/]+)\.ts$/,
   },
+  { rule: 'the command line has its library', modules: /^(?!cli\/)/, mayNotImport: /^commander$/ },
   {
     rule: 'main.ts alone starts the command line',
     modules: /^(?!main\.ts|cli\/|\.\.\/)/,

@@ -6,6 +6,7 @@ import { importsOf, type Sources } from './imports.ts';
 describe('A package that package.json or that of a workspace names', () => {
   /** Packages that are used without an import, with a file that uses them and its text. */
   const USED_OTHERWISE: Readonly<Record<string, readonly [path: string, text: string]>> = {
+    '@commander-js/extra-typings': ['src/cli/commander.d.ts', `'@commander-js/extra-typings'`],
     '@biomejs/biome': ['package.json', '&& biome check'],
     '@redocly/cli': ['test/openapi/document.test.ts', 'node_modules/@redocly/cli/'],
     '@types/node': ['tsconfig.json', '"types": ["node"]'],

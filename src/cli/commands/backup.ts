@@ -1,7 +1,6 @@
-import type { ArgumentsOf } from '../commands.ts';
 import { copyStore } from '../copy-store.ts';
 
-export function perform({ file }: ArgumentsOf<'backup'>): Promise<number> {
+export function perform(file: string): Promise<number> {
   return copyStore(async (engine, onProgress) => {
     await engine.backUp(file, onProgress);
     return [`copied the store to ${file} and checked the copy`];

@@ -2,11 +2,10 @@ import { ConfigError, loadVariables, readConfig, type ServiceConfig } from '../.
 import { ENV_FILE, SECRET_NAMES } from '../../config/env-file.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { loadEngine } from '../../store/load-engine.ts';
-import { EXIT_CODES } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
+import { EXIT_CODES } from '../exits.ts';
 
 /** Reports whether a start would succeed, without changing anything. */
-export async function perform({ options }: ArgumentsOf<'check'>): Promise<number> {
+export async function perform(options: { readonly json?: true | undefined }): Promise<number> {
   const report: { configuration?: string; store?: string } = {};
   let isOk = false;
   try {

@@ -1,8 +1,7 @@
-import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../exits.ts';
 import { openClient, toCommandError } from '../service-client.ts';
 
-export async function perform({ file: text, options }: ArgumentsOf<'restore-book'>): Promise<number> {
+export async function perform(text: string, options: { readonly url?: string | undefined }): Promise<number> {
   if (!/^[0-9]+$/.test(text)) throw new UsageError('restore-book: ID must be a number');
   try {
     const restored = await openClient(options.url).restore(Number(text));

@@ -1,7 +1,6 @@
-import type { ArgumentsOf } from '../commands.ts';
 import { copyStore } from '../copy-store.ts';
 
-export function perform({ file }: ArgumentsOf<'restore'>): Promise<number> {
+export function perform(file: string): Promise<number> {
   return copyStore(async (engine, onProgress) => {
     const oldStore = await engine.restore(file, onProgress);
     const restored = `restored the store from ${file} and checked it`;

@@ -1,8 +1,7 @@
 import { READ_SCOPE, TOKEN_LIFETIME_SECONDS, Tokens } from '../../auth/tokens.ts';
 import { loadConfig } from '../../config/config.ts';
 import { ENV_FILE } from '../../config/env-file.ts';
-import { EXIT_CODES, UsageError } from '../command.ts';
-import type { ArgumentsOf } from '../commands.ts';
+import { EXIT_CODES, UsageError } from '../exits.ts';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
@@ -11,12 +10,16 @@ const LIFETIME_SECONDS_MAX = 3_650 * 86_400;
 
 /** Prints a token and nothing else. */
 export async function perform({
-  options: { ttl, 'read-only': isReadOnly },
-}: ArgumentsOf<'token'>): Promise<number> {
+  ttl,
+  readOnly,
+}: {
+  readonly ttl?: string | undefined;
+  readonly readOnly?: true | undefined;
+}): Promise<number> {
   const lifetime = ttl === undefined ? TOKEN_LIFETIME_SECONDS : parseLifetime(ttl);
   const { secrets, generated } = loadConfig();
   if (generated.length > 0) console.error(`bookkeeping: generated ${generated.join(', ')} in ${ENV_FILE}`);
-  console.log(new Tokens(secrets.tokenKey, Date.now).issue(lifetime, isReadOnly ? READ_SCOPE : undefined));
+  console.log(new Tokens(secrets.tokenKey, Date.now).issue(lifetime, readOnly ? READ_SCOPE : undefined));
   return EXIT_CODES.success;
 }
 
