@@ -9,9 +9,8 @@ import { CitusDatabase } from '../../src/store/postgres/citus/citus-database.ts'
 import { hashOf, Shards } from '../../src/store/postgres/citus/shards.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
-import { type ColumnsRow, renderPage } from '../../src/store/postgres/pages.ts';
+import { type ColumnsRow, renderPage, SELECT_PAGE } from '../../src/store/postgres/pages.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
-import { SELECT_PAGE } from '../../src/store/postgres/sql.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { createMany, openStoreAt } from '../../testkit/stores.ts';
 

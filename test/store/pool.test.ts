@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { SELECT } from '../../src/store/postgres/batches/finds.ts';
+import { INSERT } from '../../src/store/postgres/batches/inserts.ts';
+import {
+  DELETE,
+  DELETE_EXPECTED,
+  UPDATE,
+  UPDATE_EXPECTED,
+} from '../../src/store/postgres/batches/updates.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
 import { Database } from '../../src/store/postgres/pool/database.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
-import * as sql from '../../src/store/postgres/sql.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
@@ -91,15 +98,15 @@ test('Statements on some books are planned for the first five executions, as eve
   const texts = ['a', 'b', 'c'];
   const fields = [texts, texts, [1, 2, 3]];
   const statements = [
-    [sql.SELECT, []],
-    [sql.INSERT, fields],
-    [sql.UPDATE, fields],
-    [sql.UPDATE_EXPECTED, [...fields, ...fields]],
-    [sql.DELETE, []],
-    [sql.DELETE_EXPECTED, fields],
+    [SELECT, []],
+    [INSERT, fields],
+    [UPDATE, fields],
+    [UPDATE_EXPECTED, [...fields, ...fields]],
+    [DELETE, []],
+    [DELETE_EXPECTED, fields],
   ] as const;
   for (const [statement, columns] of statements) {
-    const ids = statement === sql.INSERT ? [] : [[1, 2, 3]];
+    const ids = statement === INSERT ? [] : [[1, 2, 3]];
     for (let count = 0; count < 8; count++) await books.queryBatch(statement, [...ids, ...columns]);
   }
   const { rows } = await pool.query(

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ORDER_SETTING } from '../../store/postgres/sql.ts';
+import { ORDER_SETTING } from '../../store/postgres/batches/update-many.ts';
 import { createTriggers, dropTriggers, FIXED_PATH, hasTriggers, quoteLiteral } from './triggers.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
 import { GAP_ID } from '../../changes/postgres/recorder.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID, ORDER_SETTING } from '../../store/postgres/sql.ts';
+import { ORDER_SETTING } from '../../store/postgres/batches/update-many.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/book-columns.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import type { ChangeRow } from '../change-page.ts';
 

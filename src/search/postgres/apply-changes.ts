@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
-import { idsOf } from '../../store/postgres/sql.ts';
+import { idsOf } from '../../store/postgres/book-columns.ts';
 import { foldBook } from '../folding.ts';
 import * as schema from './schema.ts';
 import { storedLower } from './stored-lower.ts';

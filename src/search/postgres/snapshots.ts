@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
+import { BOOK_COLUMNS } from '../../store/postgres/book-columns.ts';
 import { isUnsupported, toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
-import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
 import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
 import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';

@@ -3,7 +3,9 @@ import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
-import { insertWithUnusedIds } from './batches/inserts.ts';
+import { SELECT } from './batches/finds.ts';
+import { INSERT_PLAIN, mayRetryInsert } from './batches/inserts.ts';
+import { idsOf, matchIds, toColumns } from './book-columns.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
 import { nameConstraint } from './citus/citus-database.ts';
 import { CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
@@ -11,10 +13,19 @@ import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { toRejection, toStoreError } from './errors.ts';
 import { readState } from './migrations.ts';
-import { type ColumnsRow, renderPage } from './pages.ts';
+import { type ColumnsRow, renderPage, SELECT_PAGE } from './pages.ts';
 import { retry } from './pool/pool.ts';
 import * as schema from './schema.ts';
-import * as sql from './sql.ts';
+
+const INSERT_WITH_IDS = `
+  insert into books (id, title, author, year) overriding system value
+  select id, title, author, year
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) with ordinality
+    as given (id, title, author, year, position)
+  order by position
+  on conflict (id) do nothing
+  returning id
+`;
 
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
@@ -71,14 +82,11 @@ class PostgresArchive implements BookArchive {
   }
 
   async add(books: readonly BookFields[]): Promise<void> {
-    const insert = () => this.#client.query(sql.INSERT_PLAIN, sql.columnsOf(books));
-    await this.#report(() => {
-      if (this.#isInTransaction) return this.#allOrNone(insert);
-      return insertWithUnusedIds(
-        () => retry(insert),
-        () => retry(() => schema.advanceIdSequence(this.#client)),
-      );
-    });
+    const insert = () => this.#client.query(INSERT_PLAIN, toColumns(books));
+    const advance = () => retry(() => schema.advanceIdSequence(this.#client));
+    await this.#report(() =>
+      this.#isInTransaction ? this.#allOrNone(insert) : retry(insert, mayRetryInsert(advance)),
+    );
   }
 
   async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
@@ -131,21 +139,21 @@ class PostgresArchive implements BookArchive {
 
   async #readPage(after: number): Promise<ColumnsRow> {
     if (this.#citusPages) return this.#citusPages.read(after, LONG_PAGE_BOOKS);
-    const [row] = await this.#query<ColumnsRow>(sql.SELECT_PAGE.one, [after, PAGE_BOOKS_MAX, PAGE_BYTES_MAX]);
+    const [row] = await this.#query<ColumnsRow>(SELECT_PAGE.one, [after, PAGE_BOOKS_MAX, PAGE_BYTES_MAX]);
     return row as ColumnsRow;
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     if (!this.#hasGivenIds) await this.#query(schema.LOCK_IDS);
     this.#hasGivenIds = true;
-    const ids = sql.idsOf(books);
-    const rows = await this.#query<{ id: number }>(sql.INSERT_WITH_IDS, [ids, ...sql.columnsOf(books)]);
-    const stored = new Set(sql.idsOf(rows));
+    const ids = idsOf(books);
+    const rows = await this.#query<{ id: number }>(INSERT_WITH_IDS, [ids, ...toColumns(books)]);
+    const stored = new Set(idsOf(rows));
     if (stored.size === books.length) return books.map(() => 'stored');
     // Of several books with the same id, the first was stored.
     const isStored = ids.map((id) => stored.delete(id));
     const conflicting = ids.filter((_, index) => !isStored[index]);
-    const others = sql.matchIds(ids, await this.#query<Book>(sql.SELECT.text, [conflicting]));
+    const others = matchIds(ids, await this.#query<Book>(SELECT.text, [conflicting]));
     return books.map((book, index) => {
       if (isStored[index]) return 'stored';
       const other = others[index];

@@ -6,13 +6,14 @@ import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
+import { findBooks } from './batches/finds.ts';
 import { Inserts, type KeyedBook } from './batches/inserts.ts';
+import { updateMany } from './batches/update-many.ts';
 import {
   deleteBooks,
   deleteExpectedBooks,
   type ExpectedUpdate,
   type Update,
-  updateAll,
   updateBooks,
   updateExpectedBooks,
 } from './batches/updates.ts';
@@ -20,11 +21,10 @@ import { type Citus, prepareCitus } from './citus/citus.ts';
 import { connect, type Server } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { isUndone, toRejection } from './errors.ts';
-import { type ColumnsRow, renderPage } from './pages.ts';
+import { selectPages } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
 import { prepareSchema } from './schema.ts';
-import { matchIds, SELECT, SELECT_PAGE } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer: StoreObserver): Promise<OpenStore> {
   let citus: Citus | undefined;
@@ -92,10 +92,10 @@ class PostgresBookStore implements OpenStore {
     });
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
-    this.#finds = queueOf('find', (ids) => this.#select(ids), {
+    this.#finds = queueOf('find', (ids) => findBooks(database, ids), {
       isUndone: NOTHING_CHANGES,
     });
-    const read = (requests: readonly PageRequest[]) => this.#selectPages(requests);
+    const read = (requests: readonly PageRequest[]) => selectPages(database, requests);
     this.#lists = queueOf('list', (calls) => readPages(calls, read), {
       ...PAGE_BATCHES,
       isUndone: NOTHING_CHANGES,
@@ -125,7 +125,7 @@ class PostgresBookStore implements OpenStore {
   }
 
   updateMany(updates: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
-    const change = () => updateAll(this.#bulkDatabase, updates);
+    const change = () => updateMany(this.#bulkDatabase, updates);
     return this.#many.add(change) as Promise<Uint8Array[] | UpdateFault>;
   }
 
@@ -154,25 +154,11 @@ class PostgresBookStore implements OpenStore {
   }
 
   async check(): Promise<void> {
-    await this.#select([]);
+    await findBooks(this.#database, []);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#queues.map((queue) => queue.close()));
     await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
-  }
-
-  async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
-    return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
-  }
-
-  async #selectPages(requests: readonly PageRequest[]): Promise<ListPage[]> {
-    const columns = [
-      requests.map(({ after }) => after),
-      requests.map(({ books }) => books),
-      requests.map(({ bytes }) => bytes),
-    ];
-    const rows = await this.#database.queryBatch<ColumnsRow>(SELECT_PAGE, columns);
-    return rows.map((row, index) => renderPage(row, (requests[index] as PageRequest).bytes));
   }
 }

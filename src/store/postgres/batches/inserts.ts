@@ -1,18 +1,108 @@
 import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
-import {
-  type Created,
-  createdBook,
-  createdBooks,
-  fingerprintOf,
-  fingerprintOfMany,
-} from '../../idempotency.ts';
-import { REMOVAL_MS } from '../../limits.ts';
+import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
+import { BOOK_COLUMNS, toColumns } from '../book-columns.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { KEY_CONSTRAINT } from '../migrations.ts';
-import type { Database } from '../pool/database.ts';
-import { retry } from '../pool/pool.ts';
-import * as sql from '../sql.ts';
+import type { BatchStatement, Database, Statement } from '../pool/database.ts';
+import type { MayRetry } from '../pool/pool.ts';
+import { failUnless, joinArrays } from './all-or-none.ts';
+import {
+  createdFor,
+  isNew,
+  KEYS_OF_ALL,
+  KeyRemoval,
+  type KeyRow,
+  knownKeys,
+  NEW_KEY,
+} from './idempotency-keys.ts';
+
+/** Inserts books. @param from rows with their fields, which get ids in this order */
+const insertFrom = (from: string, returning = BOOK_COLUMNS) =>
+  `insert into books (title, author, year) select title, author, year from ${from} returning ${returning}`;
+
+/** Inserts books that are the parameters, as {@link toColumns} makes them. */
+const insertColumns = (returning: string) =>
+  insertFrom(
+    'unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as given (title, author, year, position) order by position',
+    returning,
+  );
+const ARE_STORED = failUnless('cardinality($1::text[]) = (select count(*) from stored)');
+
+export const INSERT: BatchStatement = {
+  name: 'create',
+  text: `with stored as (${insertColumns(BOOK_COLUMNS)}) select id, title, author, year from stored where ${ARE_STORED}`,
+  one: `insert into books (title, author, year) values ($1::text, $2::text, $3::bigint) returning ${BOOK_COLUMNS}`,
+};
+/** The same without their ids. */
+export const INSERT_PLAIN = `with stored as (${insertColumns('1')}) select ${ARE_STORED}`;
+
+/** Inserts books with idempotency keys that are new or expired. It violates the primary key if another session inserts one of them at the same time. */
+export const INSERT_ONCE: BatchStatement = {
+  name: 'create once',
+  text: `
+  with ${knownKeys('key = any((select $4::text[])::text[])', '= any((select $5::text[])::text[])')}, given as materialized (
+    select *, row_number() over (order by position) as nth
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[]) with ordinality
+      as given (title, author, year, key, fingerprint, position)
+    where ${isNew('given.key')}
+  ), stored as (${insertFrom('given order by nth')}), created as (
+    select id, row_to_json(stored)::text as json, row_number() over () as nth from stored
+  ), keyed as (
+    insert into idempotency_keys (key, fingerprint, book_id)
+    select key, fingerprint || json, id
+    from given join created using (nth)
+    where ${failUnless('(select count(*) from given) = (select count(*) from stored)')}
+    order by key
+    returning ${NEW_KEY}
+  )
+  ${KEYS_OF_ALL}
+`,
+  one: `
+  with ${knownKeys('key = $4::text', '= $5::text')}, created as (
+    insert into books (title, author, year) select $1::text, $2::text, $3::bigint where ${isNew('$4::text')}
+    returning ${BOOK_COLUMNS}
+  ), keyed as (
+    insert into idempotency_keys (key, fingerprint, book_id)
+    select $4::text, $5::text || row_to_json(created)::text, id from created
+    returning ${NEW_KEY}
+  )
+  ${KEYS_OF_ALL}
+`,
+};
+
+const insertJsonIf = (condition: string) => `
+  given as materialized (
+    select book ->> 'title' as title, book ->> 'author' as author, (book ->> 'year')::bigint as year, position
+    from json_array_elements($1::json) with ordinality as given (book, position)
+    where ${condition}
+  ), created as (${insertFrom('given order by position')})
+`;
+const ARE_CREATED = failUnless('(select count(*) from given) = (select count(*) from created)');
+const RENDER_CREATED = `coalesce(string_agg(row_to_json(created)::text, ',' order by id), '')`;
+
+const INSERT_MANY: Statement = {
+  name: 'create many',
+  text: `with ${insertJsonIf('true')} select ${RENDER_CREATED} as json, ${ARE_CREATED} as "isWhole" from created`,
+};
+
+/** What a key keeps of the books that it has created. @param fingerprint a parameter */
+export const keptBooks = (fingerprint: string) =>
+  `select ${fingerprint} || '[' || ${RENDER_CREATED} || ']' as kept, coalesce(min(id), 0) as first from created`;
+
+/** Inserts books with an idempotency key, if it is new or expired. It violates the primary key like {@link INSERT_ONCE}. */
+export const INSERT_MANY_ONCE: Statement = {
+  name: 'create many once',
+  text: `
+  with ${knownKeys('key = $2::text', '= $3::text')}, ${insertJsonIf(isNew('$2::text'))}, keyed as (
+    insert into idempotency_keys (key, fingerprint, book_id)
+    select $2::text, kept, first from (${keptBooks('$3::text')}) as books
+    where ${isNew('$2::text')} and ${ARE_CREATED}
+    returning ${NEW_KEY}
+  )
+  ${KEYS_OF_ALL}
+`,
+};
 
 export interface KeyedBook {
   readonly fields: BookFields;
@@ -22,32 +112,31 @@ export interface KeyedBook {
 export class Inserts {
   readonly #database: Database;
   readonly #bulkDatabase: Database;
-  #removalDueAt = 0;
+  readonly #keyRemoval: KeyRemoval;
 
   /** @param bulkDatabase the same database over a pool with a longer statement timeout */
   constructor(database: Database, bulkDatabase: Database) {
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
+    this.#keyRemoval = new KeyRemoval(database);
   }
 
   async create(books: readonly BookFields[]): Promise<Book[]> {
-    const rows = await this.#withUnusedIds(() =>
-      this.#database.queryBatch<Book>(sql.INSERT, sql.columnsOf(books)),
-    );
+    const rows = await this.#database.queryBatch<Book>(INSERT, toColumns(books), this.#mayRetry());
     // A trigger of the table may store other texts, or leave out a book, which is a rejection; of several, the statement fails.
     if (rows.length === 0) throw new TableRejection(LEFT_OUT);
     return rows;
   }
 
   async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
-    void this.#removeExpiredKeys();
+    void this.#keyRemoval.removeExpired();
     const fingerprints = books.map(({ fields }) => fingerprintOf(fields));
     const columns = [
-      ...sql.columnsOf(books.map(({ fields }) => fields)),
+      ...toColumns(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
       fingerprints,
     ];
-    const rows = await this.#withKeys(() => this.#database.queryBatch<KeyRow>(sql.INSERT_ONCE, columns));
+    const rows = await this.#database.queryBatch<KeyRow>(INSERT_ONCE, columns, this.#mayRetry());
     const byKey = new Map(rows.map((row) => [row.key, row]));
     return books.map(({ fields, key }, index) => {
       const created = createdFor(byKey.get(key), fingerprints[index] as string);
@@ -57,72 +146,40 @@ export class Inserts {
 
   /** One statement, so that it is atomic. */
   async createMany(arrays: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
-    const json = sql.joinArrays(arrays);
+    const json = joinArrays(arrays);
+    const mayRetry = this.#mayRetry();
     if (key === undefined) {
-      const [row] = await this.#withUnusedIds(() =>
-        this.#bulkDatabase.query<{ json: string }>(sql.INSERT_MANY, [json]),
-      );
+      const [row] = await this.#bulkDatabase.query<{ json: string }>(INSERT_MANY, [json], mayRetry);
       return [Buffer.from(row?.json ?? '')];
     }
-    void this.#removeExpiredKeys();
+    void this.#keyRemoval.removeExpired();
     const fingerprint = fingerprintOfMany(arrays);
-    const [row] = await this.#withKeys(() =>
-      this.#bulkDatabase.query<KeyRow>(sql.INSERT_MANY_ONCE, [json, key, fingerprint]),
+    const [row] = await this.#bulkDatabase.query<KeyRow>(
+      INSERT_MANY_ONCE,
+      [json, key, fingerprint],
+      mayRetry,
     );
     const created = createdFor(row, fingerprint);
     return created && createdBooks(created, arrays);
   }
 
-  /** Repeats a statement that fails because another session stores one of its keys at the same time: then it finds the key. */
-  #withKeys<Row>(insert: () => Promise<Row[]>): Promise<Row[]> {
-    return retry(
-      () => this.#withUnusedIds(insert),
-      (error) => violatedConstraint(error) === KEY_CONSTRAINT,
-    );
+  #mayRetry(): MayRetry {
+    return mayRetryInsert(() => this.#database.advanceIdSequence());
   }
-
-  #withUnusedIds<Row>(insert: () => Promise<Row[]>): Promise<Row[]> {
-    return insertWithUnusedIds(insert, () => this.#database.advanceIdSequence());
-  }
-
-  /** Deletes expired keys at intervals; a failed deletion is repeated at the next one. */
-  async #removeExpiredKeys(): Promise<void> {
-    if (performance.now() < this.#removalDueAt) return;
-    this.#removalDueAt = performance.now() + REMOVAL_MS;
-    const removed = await this.#database.query(sql.DELETE_EXPIRED_KEYS, []).catch(() => []);
-    if (removed.length > 0) this.#removalDueAt = performance.now();
-  }
-}
-
-/** Advances the id sequence and retries if other clients have inserted ids beyond it. */
-export async function insertWithUnusedIds<Result>(
-  insert: () => Promise<Result>,
-  advanceIdSequence: () => Promise<void>,
-): Promise<Result> {
-  try {
-    return await insert();
-  } catch (error) {
-    if (sqlState(error) !== '23505' || violatedConstraint(error) === KEY_CONSTRAINT) throw error;
-    await advanceIdSequence();
-    return insert();
-  }
-}
-
-/** An idempotency key, as `INSERT_ONCE` and `INSERT_MANY_ONCE` return it. */
-interface KeyRow {
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly created: string;
-  readonly id: number;
 }
 
 /**
- * Without a row, the only book of the statement was not stored.
- *
- * @returns undefined when the key was used for another request
- * @throws TableRejection
+ * After which errors an insert is repeated, besides those of all statements: another session has stored one of its keys at the same
+ * time, which the next attempt finds; or, once, other clients have inserted ids beyond the sequence, which is moved past them before.
  */
-function createdFor(row: KeyRow | undefined, fingerprint: string): Created | undefined {
-  if (!row) throw new TableRejection(LEFT_OUT);
-  return row.fingerprint === fingerprint ? { created: Buffer.from(row.created), id: row.id } : undefined;
+export function mayRetryInsert(advanceIdSequence: () => Promise<void>): MayRetry {
+  let isAdvanced = false;
+  return async (error) => {
+    if (sqlState(error) !== '23505') return false;
+    if (violatedConstraint(error) === KEY_CONSTRAINT) return true;
+    if (isAdvanced) return false;
+    isAdvanced = true;
+    await advanceIdSequence();
+    return true;
+  };
 }

@@ -1,11 +1,26 @@
 import { DatabaseError } from 'pg';
 import type { UpdateItem } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
+import { failUnless } from '../batches/all-or-none.ts';
+import { foundKey, IS_EXPIRED, NEW_KEY } from '../batches/idempotency-keys.ts';
+import { INSERT, INSERT_MANY_ONCE, INSERT_ONCE, keptBooks } from '../batches/inserts.ts';
+import {
+  ARE_CHANGED,
+  digestOf,
+  GIVEN_UPDATES,
+  isTagged,
+  RENDER_UPDATED,
+  sentBytes,
+  UPDATE_MANY,
+  type UpdatedRow,
+  updatesIf,
+} from '../batches/update-many.ts';
+import { matchIds, TEXT_BYTES } from '../book-columns.ts';
 import { sqlState } from '../errors.ts';
 import { CHECKS, KEY_CONSTRAINT } from '../migrations.ts';
-import { Database } from '../pool/database.ts';
-import { type ConnectionPool, retry } from '../pool/pool.ts';
-import * as sql from '../sql.ts';
+import { SELECT_PAGE } from '../pages.ts';
+import { type BatchStatement, type Columns, Database, type Statement } from '../pool/database.ts';
+import type { ConnectionPool, MayRetry } from '../pool/pool.ts';
 import { CitusPages } from './citus-pages.ts';
 import type { Shards } from './shards.ts';
 
@@ -21,59 +36,68 @@ export class CitusDatabase extends Database {
   constructor(pool: ConnectionPool, shards: Shards) {
     super(pool);
     this.#shards = shards;
-    this.#pages = new CitusPages((statement, values) => super.query(statement, values));
+    this.#pages = new CitusPages((statement, values) => super.attempt(statement, values));
   }
 
-  override async query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
+  /** Citus locks no rows of several shards: a change between the two statements of `UPDATE_MANY` makes the second one fail, and both are repeated. */
+  override async query<Row extends object>(
+    statement: Statement,
+    values: unknown[],
+    mayRetry?: MayRetry,
+  ): Promise<Row[]> {
+    if (statement !== UPDATE_MANY) return super.query(statement, values, mayRetry);
     try {
-      return await this.#query(statement, values);
+      return await super.query(statement, values, hasConflict);
     } catch (error) {
-      throw nameConstraint(error);
+      throw hasConflict(error) ? new StoreUnavailable('contention') : error;
     }
   }
 
-  async #query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
-    if (statement === sql.UPDATE_MANY) {
-      const rows: object[] = await this.#updateMany(values as [Buffer]);
-      return rows as Row[];
-    }
-    if (statement === sql.INSERT_MANY_ONCE) {
-      const rows: object[] = await this.#insertManyOnce(values as [Buffer, string, string]);
-      return rows as Row[];
-    }
-    return super.query(statement, values);
-  }
-
-  override async queryBatch<Row extends object>(
-    statement: sql.BatchStatement,
-    columns: sql.Columns,
+  protected override async attempt<Row extends object>(
+    statement: Statement,
+    values: unknown[],
   ): Promise<Row[]> {
     try {
-      if (statement === sql.SELECT_PAGE) return (await this.#selectPages(columns)) as Row[];
-      if (statement === sql.INSERT) return (await this.#insert(columns)) as Row[];
-      if (statement === sql.INSERT_ONCE) return (await this.#insertOnce(columns)) as Row[];
+      if (statement === UPDATE_MANY) return (await this.#updateMany(values as [Buffer])) as object[] as Row[];
+      if (statement === INSERT_MANY_ONCE)
+        return (await this.#insertManyOnce(values as [Buffer, string, string])) as Row[];
+      return await super.attempt(statement, values);
     } catch (error) {
       throw nameConstraint(error);
     }
-    return columns[0]?.length === 0 ? super.query(SELECT_NONE, []) : super.queryBatch(statement, columns);
   }
 
-  async #selectPages([after, limits]: sql.Columns): Promise<object[]> {
+  protected override async attemptBatch<Row extends object>(
+    statement: BatchStatement,
+    columns: Columns,
+  ): Promise<Row[]> {
+    try {
+      if (statement === SELECT_PAGE) return (await this.#selectPages(columns)) as Row[];
+      if (statement === INSERT) return (await this.#insert(columns)) as Row[];
+      if (statement === INSERT_ONCE) return (await this.#insertOnce(columns)) as Row[];
+      if (columns[0]?.length === 0) return await super.attempt(SELECT_NONE, []);
+      return await super.attemptBatch(statement, columns);
+    } catch (error) {
+      throw nameConstraint(error);
+    }
+  }
+
+  async #selectPages([after, limits]: Columns): Promise<object[]> {
     const rows: object[] = [];
     for (const [index, start] of (after as readonly number[]).entries())
       rows.push(await this.#pages.read(start, limits?.[index] as number));
     return rows;
   }
 
-  async #insert([titles = [], authors = [], years = []]: sql.Columns): Promise<object[]> {
+  async #insert([titles = [], authors = [], years = []]: Columns): Promise<object[]> {
     const ids = await this.#drawIds(titles.length);
     const rows = ids.map((id, index) => [id, titles[index], authors[index], years[index]]);
-    await super.query(insertOf(rows.length), rows.flat());
+    await super.attempt(insertOf(rows.length), rows.flat());
     // As JSON has it, which knows no -0.
     return rows.map(([id, title, author, year]) => ({ id, title, author, year: (year as number) + 0 }));
   }
 
-  async #insertOnce(columns: sql.Columns): Promise<object[]> {
+  async #insertOnce(columns: Columns): Promise<object[]> {
     const [keys = [], fingerprints = []] = columns.slice(3);
     const known = await this.#findKeys(keys, fingerprints);
     const knownKeys = new Set<unknown>(known.map(({ key }) => key));
@@ -86,12 +110,12 @@ export class CitusDatabase extends Database {
       const kept = `${String(fingerprint)}${JSON.stringify({ id, title, author, year })}`;
       return [id, title, author, year, key, kept];
     });
-    return [...known, ...(await super.query(insertOnceOf(rows.length), rows.flat()))];
+    return [...known, ...(await super.attempt(insertOnceOf(rows.length), rows.flat()))];
   }
 
   async #insertManyOnce([json, key, fingerprint]: [Buffer, string, string]): Promise<object[]> {
     const known = await this.#findKeys([key], [fingerprint]);
-    return known.length > 0 ? known : super.query(INSERT_MANY_ONCE, [json, key, fingerprint]);
+    return known.length > 0 ? known : super.attempt(INSERT_MANY_WITH_KEY, [json, key, fingerprint]);
   }
 
   /** The keys among these that are known. Expired ones are deleted. */
@@ -99,36 +123,29 @@ export class CitusDatabase extends Database {
     keys: readonly unknown[],
     fingerprints: readonly unknown[],
   ): Promise<{ readonly key: string }[]> {
-    const found = await super.query<{ key: string; isExpired: boolean }>(FIND_KEYS, [keys, fingerprints]);
+    const found = await super.attempt<{ key: string; isExpired: boolean }>(FIND_KEYS, [keys, fingerprints]);
     const [expired = [], known = []] = [true, false].map((is) =>
       found.filter(({ isExpired }) => isExpired === is),
     );
-    if (expired.length > 0) await super.query(DELETE_EXPIRED, [expired.map(({ key }) => key)]);
+    if (expired.length > 0) await super.attempt(DELETE_EXPIRED, [expired.map(({ key }) => key)]);
     return known;
   }
 
-  /** Citus locks no rows of several shards: a change between the two statements makes the second one fail, and both are repeated. */
-  async #updateMany([json]: [Buffer]): Promise<sql.UpdatedRow[]> {
+  /** @throws a conflict, see {@link hasConflict} */
+  async #updateMany([json]: [Buffer]): Promise<UpdatedRow[]> {
     const updates = JSON.parse(json.toString()) as UpdateItem[];
-    const attempt = async () => {
-      const rows = await super.query<FoundRow>(FIND_MANY, [json]);
-      const fault = findFault(updates, rows);
-      if (fault) return [{ json: '', ...fault }];
-      const digests = new Map(rows.map(({ id, digest }) => [id, digest]));
-      const expected = updates.map((update) => ({ ...update, tags: digests.get(update.id) ?? undefined }));
-      return super.query<sql.UpdatedRow>(UPDATE_FOUND, [Buffer.from(JSON.stringify(expected))]);
-    };
-    try {
-      return await retry(attempt, hasConflict);
-    } catch (error) {
-      throw hasConflict(error) ? new StoreUnavailable('contention') : error;
-    }
+    const rows = await super.attempt<FoundRow>(FIND_MANY, [json]);
+    const fault = findFault(updates, rows);
+    if (fault) return [{ json: '', ...fault }];
+    const digests = new Map(rows.map(({ id, digest }) => [id, digest]));
+    const expected = updates.map((update) => ({ ...update, tags: digests.get(update.id) ?? undefined }));
+    return super.attempt<UpdatedRow>(UPDATE_FOUND, [Buffer.from(JSON.stringify(expected))]);
   }
 
   /** Draws unused ids of one shard; the others remain unused. */
   async #drawIds(count: number): Promise<number[]> {
     for (;;) {
-      const rows = await super.query<{ ids: string }>(DRAW_IDS, [this.#shards.idsToDraw(count)]);
+      const rows = await super.attempt<{ ids: string }>(DRAW_IDS, [this.#shards.idsToDraw(count)]);
       const ids = this.#shards.selectOfOne((rows[0]?.ids ?? '').split(',').map(Number), count);
       if (ids) return ids;
     }
@@ -147,14 +164,14 @@ const CONSTRAINT = new RegExp(`"(${[...CHECKS, KEY_CONSTRAINT].join('|')})(_\\d+
 /** With more rows than these, statements are not prepared, as there is one for each number of rows. */
 const PREPARED_ROWS = 64;
 
-function insertOf(rows: number): sql.Statement {
+function insertOf(rows: number): Statement {
   return {
     ...nameOf('create', rows),
     text: `insert into books (id, title, author, year) values ${valuesOf(rows, 4, '$1::bigint, $2::text, $3::text, $4::bigint')}`,
   };
 }
 
-function insertOnceOf(rows: number): sql.Statement {
+function insertOnceOf(rows: number): Statement {
   const books = valuesOf(rows, 6, '$1::bigint, $2::text, $3::text, $4::bigint');
   const keys = valuesOf(rows, 6, '$5::text, $6::text, $1::bigint');
   return {
@@ -162,7 +179,7 @@ function insertOnceOf(rows: number): sql.Statement {
     text: `
       with created as (insert into books (id, title, author, year) values ${books} returning id)
       insert into idempotency_keys (key, fingerprint, book_id) values ${keys}
-      returning ${sql.NEW_KEY}
+      returning ${NEW_KEY}
     `,
   };
 }
@@ -194,62 +211,61 @@ interface FoundRow {
   readonly digest: string | null;
 }
 
-const FIND_MANY: sql.Statement = {
+const FIND_MANY: Statement = {
   name: 'find many',
   text: `
-    with ${sql.GIVEN_UPDATES}
+    with ${GIVEN_UPDATES}
     select id, bytes, "sentBytes", "isTagged", digest
     from (
-      select books.id, ${sql.TEXT_BYTES.replaceAll(/title|author/g, 'books.$&')} as bytes,
-        case when "isDeleted" is null then ${sql.sentBytes('books')} end as "sentBytes", ${sql.isTagged('books')} as "isTagged",
-        case when tags is not null then ${sql.digestOf('books')} end as digest
+      select books.id, ${TEXT_BYTES.replaceAll(/title|author/g, 'books.$&')} as bytes,
+        case when "isDeleted" is null then ${sentBytes('books')} end as "sentBytes", ${isTagged('books')} as "isTagged",
+        case when tags is not null then ${digestOf('books')} end as digest
       from given join books on books.id = given.id
     ) as found
   `,
 };
 
 /** In an update, Citus allows no function that is only stable, as `convert_to` is. The digests are in the place of the tags. */
-const UPDATE_FOUND: sql.Statement = {
+const UPDATE_FOUND: Statement = {
   name: 'update found',
   text: `
-    with ${sql.GIVEN_UPDATES}, ${sql.updatesIf(`(tags is null or tags = ${sql.digestOf('books')})`)}
+    with ${GIVEN_UPDATES}, ${updatesIf(`(tags is null or tags = ${digestOf('books')})`)}
     select json, null as fault, 0 as index,
-      1 / case when (select count(*) from given) = (select count(*) from updated) + (select count(*) from deleted)
-        then 1 else 0 end as "isWhole"
-    from (${sql.RENDER_UPDATED}) as changed
+      ${failUnless(ARE_CHANGED)} as "isWhole"
+    from (${RENDER_UPDATED}) as changed
   `,
 };
 
 function findFault(
   updates: readonly UpdateItem[],
   rows: readonly FoundRow[],
-): Pick<sql.UpdatedRow, 'fault' | 'index'> | undefined {
+): Pick<UpdatedRow, 'fault' | 'index'> | undefined {
   if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > UPDATED_BYTES_MAX)
     return { fault: 'too long', index: 0 };
-  const found = sql.matchIds(
+  const found = matchIds(
     updates.map(({ id }) => id),
     rows,
   );
   const index = found.findIndex((row) => !row?.isTagged);
   if (index !== -1) return { fault: found[index] ? 'other tag' : 'absent', index };
-  const sent = rows.reduce((sum, { sentBytes }) => sum + (sentBytes ?? 0), 0);
+  const sent = rows.reduce((sum, row) => sum + (row.sentBytes ?? 0), 0);
   return sent > UPDATED_BYTES_MAX ? { fault: 'too long', index: 0 } : undefined;
 }
 
-const FIND_KEYS: sql.Statement = {
+const FIND_KEYS: Statement = {
   name: 'find keys',
   text: `
-    select ${sql.keyOf('= any($2::text[])')}, ${sql.IS_EXPIRED} as "isExpired"
+    select ${foundKey('= any($2::text[])')}, ${IS_EXPIRED} as "isExpired"
     from idempotency_keys where key = any($1::text[])
   `,
 };
 
-const DELETE_EXPIRED: sql.Statement = {
+const DELETE_EXPIRED: Statement = {
   name: 'remove keys of',
-  text: `delete from idempotency_keys where key = any($1::text[]) and ${sql.IS_EXPIRED}`,
+  text: `delete from idempotency_keys where key = any($1::text[]) and ${IS_EXPIRED}`,
 };
 
-const INSERT_MANY_ONCE: sql.Statement = {
+const INSERT_MANY_WITH_KEY: Statement = {
   name: 'create many once',
   text: `
     with created as (
@@ -258,16 +274,16 @@ const INSERT_MANY_ONCE: sql.Statement = {
       from json_array_elements($1::json) with ordinality as given (book, position)
       order by position
       returning id, title, author, year
-    ), books as (${sql.keptBooks('$3::text')}), keyed as (
+    ), books as (${keptBooks('$3::text')}), keyed as (
       insert into idempotency_keys (key, fingerprint, book_id)
       select $2::text, kept, first from books
-      returning ${sql.NEW_KEY}
+      returning ${NEW_KEY}
     )
     select * from keyed
   `,
 };
 
-const DRAW_IDS: sql.Statement = {
+const DRAW_IDS: Statement = {
   name: 'draw ids',
   text: `
     select string_agg(nextval(name)::text, ',') as ids
@@ -276,4 +292,4 @@ const DRAW_IDS: sql.Statement = {
   `,
 };
 
-const SELECT_NONE: sql.Statement = { name: 'find none', text: 'select id from books where false' };
+const SELECT_NONE: Statement = { name: 'find none', text: 'select id from books where false' };

@@ -1,6 +1,7 @@
 import { type Book, ID_MAX } from '../../../book/book.ts';
+import { BOOK_COLUMNS, HAS_EXACT_ID, idsOf } from '../book-columns.ts';
 import type { ColumnsRow, Query } from '../pages.ts';
-import { BOOK_COLUMNS, HAS_EXACT_ID, idsOf, type Statement } from '../sql.ts';
+import type { Statement } from '../pool/database.ts';
 
 /** For pages that are read one after another: a statement on all shards costs as much as reading thousands of books. */
 export const LONG_PAGE_BOOKS = 2_500;

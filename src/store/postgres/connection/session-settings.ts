@@ -19,7 +19,7 @@ const DURABLE = `case current_setting('synchronous_commit', true) when 'off' the
 const UNREACHABLE_MS = 30_000;
 
 const SETTINGS = {
-  // For all prepared statements of sql.ts that find books by id. Each keeps its plan until the table is analyzed: with one from
+  // For all prepared statements that find books by id. Each keeps its plan until the table is analyzed: with one from
   // when the table had 20 books, it would read all of 200,000 for each book, in 41 ms instead of 0.05 ms.
   enable_seqscan: 'off',
   // Before PostgreSQL 18, a sequential scan that cannot be avoided, as of a table of one row, has costs of 1e10 then, which

@@ -117,20 +117,27 @@ export class ConnectionPool {
 }
 
 /** Whether a failed statement had no effect, and may succeed on a retry or, after a failover, on a new connection. */
-export function isRetryable(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   return isSerializationFailure(error) || isReadOnly(error) || error instanceof StandbyServer;
 }
 
-/** Repeats what had no effect, after a random wait, so that the same transactions do not conflict again. */
+/** Whether to repeat what has failed with an error that proves that it had no effect. */
+export type MayRetry = (error: unknown) => boolean | Promise<boolean>;
+
+/**
+ * Repeats what had no effect, after a random wait, so that the same transactions do not conflict again.
+ *
+ * @param mayRetry for further errors than those of {@link isRetryable}
+ */
 export async function retry<Result>(
   attempt: () => Promise<Result>,
-  mayRetry: (error: unknown) => boolean = isRetryable,
+  mayRetry: MayRetry = () => false,
 ): Promise<Result> {
   for (let count = 1; ; count++) {
     try {
       return await attempt();
     } catch (error) {
-      if (count === ATTEMPTS_MAX || !mayRetry(error)) throw error;
+      if (count === ATTEMPTS_MAX || !(isRetryable(error) || (await mayRetry(error)))) throw error;
       await sleep(Math.random() * WAIT_MS * count);
     }
   }
