@@ -281,7 +281,11 @@ describe('The check of imports', () => {
       /only book/,
     ],
     'of a driver by http/': ['http/response.ts', `import { DatabaseSync } from 'node:sqlite';`, /a driver/],
-    'of a driver by the other engine': ['store/sqlite/sql.ts', `import type { Pool } from 'pg';`, /a driver/],
+    'of a driver by the other engine': [
+      'store/sqlite/book-columns.ts',
+      `import type { Pool } from 'pg';`,
+      /a driver/,
+    ],
     'of the history by a handler': [
       'api/book-handlers.ts',
       `import type { X } from '../history/book-history.ts';`,
@@ -309,7 +313,7 @@ describe('The check of imports', () => {
     ],
     'of anything by a leaf': ['json/json-object.ts', `import { x } from '../book/book.ts';`, /a leaf/],
     'of the other engine': [
-      'store/sqlite/sql.ts',
+      'store/sqlite/book-columns.ts',
       `import { x } from '../postgres/errors.ts';`,
       /each other/,
     ],

@@ -9,7 +9,7 @@ import {
   StoreUnavailable,
 } from '../../src/book/book-store.ts';
 import { PAGE_BOOKS_MAX } from '../../src/store/page.ts';
-import { PAGE } from '../../src/store/sqlite/sql.ts';
+import { PAGE } from '../../src/store/sqlite/pages.ts';
 import { engines } from '../../testkit/engines.ts';
 import * as sql from '../../testkit/sql.ts';
 import { createMany, listBooks, openStoreAt, renderList, textOf } from '../../testkit/stores.ts';

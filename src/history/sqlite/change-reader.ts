@@ -4,9 +4,9 @@ import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
 import type { LogPlace } from '../../changes/log-position.ts';
 import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/book-columns.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { toRejection } from '../../store/sqlite/rejections.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type {
   ChangeCursor,
   ChangePage,

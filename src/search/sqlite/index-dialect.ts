@@ -1,4 +1,4 @@
-import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/sql.ts';
+import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/book-columns.ts';
 import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';

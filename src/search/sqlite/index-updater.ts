@@ -9,10 +9,10 @@ import {
   selectPlace,
   toPlace,
 } from '../../changes/sqlite/change-log.ts';
+import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/book-columns.ts';
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
-import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/sql.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { IndexFile } from './index-file.ts';
 import {

@@ -5,7 +5,7 @@ import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../..
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
-import { prepareBook, toBook } from './book-statement.ts';
+import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import {
   closeLast,
@@ -20,7 +20,6 @@ import { createLoss, FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
 import { toRejection } from './rejections.ts';
 import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
-import { INSERT_PLAIN, INSERT_WITH_ID, SELECT } from './sql.ts';
 
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
@@ -68,8 +67,10 @@ class SqliteArchive implements BookArchive {
     this.#afterCommit = afterCommit;
     this.#readPage = preparePages(database);
     this.#select = prepareBook(database, SELECT);
-    this.#insert = database.prepare(INSERT_PLAIN);
-    this.#insertWithId = database.prepare(INSERT_WITH_ID);
+    this.#insert = database.prepare('insert into books (title, author, year) values (?, ?, ?)');
+    this.#insertWithId = database.prepare(
+      'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing',
+    );
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {

@@ -6,11 +6,10 @@ import type { OpenStore, SqliteConnection, StoreConnection } from '../engine.ts'
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
-import { prepareBook, toBook } from './book-statement.ts';
+import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
 import { createLoss, reportFailedThread } from './files/file-guard.ts';
-import { SELECT } from './sql.ts';
 import { LazyThread } from './threads/thread-client.ts';
 import { createWriteQueue, startWriteThread, type WriteThread } from './threads/write-queue.ts';
 import type { Write, WriteResult } from './threads/write-thread.ts';

@@ -3,7 +3,7 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
 import { BOOKS_TABLE, findInSchema, isInSchema, migrate, readVersion } from './migrations.ts';
 import { ID_TRIGGER } from './rejections.ts';
-import { DELETE, INSERT, UPDATE } from './sql.ts';
+import { prepareWriteStatements } from './write-statements.ts';
 
 /** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
 export function prepareSchema(database: DatabaseSync): void {
@@ -73,7 +73,7 @@ export function expectBooks(database: DatabaseSync): void {
  */
 function expectChangeable(database: DatabaseSync): void {
   try {
-    for (const statement of [INSERT, UPDATE, DELETE]) database.prepare(statement);
+    prepareWriteStatements(database);
   } catch (error) {
     const { message } = error as Error;
     // A start puts the triggers of the service right.

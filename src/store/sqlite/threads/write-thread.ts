@@ -4,7 +4,7 @@ import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '.
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
-import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
+import { toBook, toUtf8 } from '../book-columns.ts';
 import {
   closeLast,
   openConnection,
@@ -15,7 +15,7 @@ import {
 import { FileGuard, type Loss } from '../files/file-guard.ts';
 import { toRejection } from '../rejections.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
-import * as sql from '../sql.ts';
+import { prepareWriteStatements, type WriteStatements } from '../write-statements.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { type RequestHandler, serveRequests } from './thread-server.ts';
 
@@ -36,7 +36,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #files: FileGuard;
   readonly #keys: IdempotencyKeys;
   readonly #checkpoint: () => void;
-  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #statements: WriteStatements;
   #removalDueAt = 0;
 
   constructor(database: DatabaseSync, path: string, loss: Loss) {
@@ -44,7 +44,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     this.#files = new FileGuard(path, loss);
     this.#keys = new IdempotencyKeys(database);
     this.#checkpoint = takeOverCheckpoints(database);
-    this.#statements = prepareStatements(database);
+    this.#statements = prepareWriteStatements(database);
   }
 
   /** Commits all of the writes, or none. */
@@ -254,25 +254,6 @@ function join(books: readonly Uint8Array[]): Buffer {
 /** Parses one array at a time: together, the texts may need more memory than the thread has. */
 function* updatesIn(arrays: readonly Uint8Array[]): Generator<UpdateItem, undefined> {
   for (const array of arrays) yield* JSON.parse(Buffer.from(array).toString()) as UpdateItem[];
-}
-
-function prepareStatements(database: DatabaseSync) {
-  database.exec('create temp table other (id integer primary key)');
-  return {
-    insertOther: database.prepare('insert or replace into temp.other values (1)'),
-    select: prepareBook(database, sql.SELECT),
-    selectBytes: database.prepare(sql.SELECT_BYTES),
-    render: database.prepare(sql.RENDER),
-    insert: prepareBook(database, sql.INSERT),
-    insertMany: database.prepare(sql.INSERT_MANY),
-    countElements: database.prepare(sql.COUNT_ELEMENTS),
-    selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
-    selectAbove: database.prepare(sql.SELECT_ABOVE),
-    update: prepareBook(database, sql.UPDATE),
-    updateExpected: prepareBook(database, sql.UPDATE_EXPECTED),
-    delete: database.prepare(sql.DELETE),
-    deleteExpected: database.prepare(sql.DELETE_EXPECTED),
-  };
 }
 
 await serveRequests(async (path, loss) => {

@@ -1,0 +1,53 @@
+import { isUtf8 } from 'node:buffer';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Book, ID_MAX, YEAR_MAX } from '../../book/book.ts';
+
+/** The columns of a book, which the statements of the store, of searches and of the history share, and the books of rows. */
+
+/**
+ * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
+ * that a JSON number, and `node:sqlite`, have exactly. The start refuses a table with others (see `expectBooks`).
+ */
+export const exact = (column: string) => `
+  case
+    when cast(${column} as integer) between -${YEAR_MAX} and ${YEAR_MAX} then cast(${column} as integer)
+    when ${column} > 0 then ${YEAR_MAX} when ${column} < 0 then -${YEAR_MAX} else 0
+  end`;
+
+/**
+ * The text that the service has for what another program has stored in a table of its own: NULL reads as empty. A BLOB or a number,
+ * stored while the service ran (the honest accident), reads as text; the start refuses a table with one (see `expectBooks`).
+ */
+export const textOf = (column: string) => `cast(coalesce(${column}, '') as text)`;
+
+/**
+ * Other ids have no book: two of them could be the same number. The `+` keeps SQLite from beginning a range here: of `id > :after` and
+ * this, it would take this one, and each page of a list would read all the books before it.
+ */
+export const HAS_EXACT_ID = `+id between -${ID_MAX} and ${ID_MAX}`;
+
+export const BOOK_COLUMNS = `books.id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year`;
+
+export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
+
+/**
+ * Prepares a statement that returns `BOOK_COLUMNS`, as arrays for {@link toBook}: the objects of `node:sqlite` are dictionaries to V8,
+ * which takes longer to make them, to send them to another thread and to render them as JSON.
+ */
+export function prepareBook(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+/** @param row what `get` of a statement from {@link prepareBook} returns */
+export function toBook(row: unknown): Book | undefined {
+  if (row === undefined) return undefined;
+  const [id, title, author, year] = row as [number, string, string, number];
+  return { id, title, author, year };
+}
+
+/** JSON of SQLite, which keeps bytes that are not UTF-8 in the texts of other programs: they are replaced, as in {@link toBook}. */
+export function toUtf8(json: Uint8Array): Uint8Array {
+  return isUtf8(json) ? json : new TextEncoder().encode(new TextDecoder().decode(json));
+}

@@ -1,0 +1,46 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ID_MAX } from '../../book/book.ts';
+import { BOOK_COLUMNS, exact, prepareBook, SELECT, textOf } from './book-columns.ts';
+
+const UPDATE =
+  'update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year) where id = ?';
+const DELETE = 'delete from books where id = ?';
+const IS_EXPECTED = `(${textOf('title')}, ${textOf('author')}, ${exact('year')}) = (?, ?, ?)`;
+const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
+
+export type WriteStatements = ReturnType<typeof prepareWriteStatements>;
+
+/** The statements that change books, and what these need to read, for a connection that writes. */
+export function prepareWriteStatements(database: DatabaseSync) {
+  database.exec('create temp table if not exists other (id integer primary key)');
+  return {
+    insertOther: database.prepare('insert or replace into temp.other values (1)'),
+    select: prepareBook(database, SELECT),
+    /** The length of a book; `octet_length` of a bare column does not read the text. */
+    selectBytes: database.prepare(
+      'select coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books where id = ?',
+    ),
+    /** A book as JSON in UTF-8, outside the memory for texts. */
+    render: database.prepare(`select cast(${RENDERED} as blob) as json from (${SELECT})`),
+    insert: prepareBook(
+      database,
+      `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK_COLUMNS}`,
+    ),
+    /** A JSON array of books in UTF-8, with ascending ids in their order. */
+    insertMany: database.prepare(`
+      insert into books (title, author, year)
+      select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(cast(? as text)) order by key
+    `),
+    countElements: database.prepare('select json_array_length(cast(? as text)) as count'),
+    /** The highest id, or 0; a book inserted later in the same transaction has a higher one. */
+    selectHighestId: database.prepare(`select coalesce(max(id), 0) as id from books where id <= ${ID_MAX}`),
+    selectAbove: database.prepare(`
+      select cast(coalesce(group_concat(${RENDERED}, ','), '') as blob) as json
+      from (select ${BOOK_COLUMNS} from books where id > ? order by id)
+    `),
+    update: prepareBook(database, `${UPDATE} returning ${BOOK_COLUMNS}`),
+    updateExpected: prepareBook(database, `${UPDATE} and ${IS_EXPECTED} returning ${BOOK_COLUMNS}`),
+    delete: database.prepare(DELETE),
+    deleteExpected: database.prepare(`${DELETE} and ${IS_EXPECTED}`),
+  };
+}
