@@ -297,7 +297,7 @@ describe('The check of imports', () => {
       /alone import search/,
     ],
     'of the log of changes by the store': [
-      'store/sqlite/schema.ts',
+      'store/sqlite/books-table.ts',
       `import { x } from '../../changes/sqlite/change-log.ts';`,
       /alone import changes/,
     ],
@@ -327,7 +327,7 @@ describe('The check of imports', () => {
     'of http/ by the command line': ['cli/run.ts', `import { x } from '../http/outcomes.ts';`, /no HTTP/],
     'of an engine by the command line': [
       'cli/run.ts',
-      `import { prepareSchema } from '../store/sqlite/schema.ts';`,
+      `import { prepareTables } from '../store/sqlite/books-table.ts';`,
       /no engine/,
     ],
     'of the command line by the service': [

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.ts';
-import * as postgres from '../../src/store/postgres/schema.ts';
-import { openConnection, transact } from '../../src/store/sqlite/files/connection.ts';
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
-import * as sqlite from '../../src/store/sqlite/schema.ts';
 import { engines } from '../../testkit/engines.ts';
 import { query } from '../../testkit/sql.ts';
 import { assertNotReady, engineAt, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
+import { furtherMigration, prepareTablesAt } from './further-migration.ts';
 
 /** The schema before migrations were recorded. */
 const UNRECORDED = {
@@ -39,6 +42,14 @@ const UNRECORDED = {
       created_at timestamp with time zone not null default now()
     );
     create index idempotency_keys_by_age on idempotency_keys (created_at)`,
+};
+
+/** A table that an ORM has created. */
+const FOREIGN = {
+  SQLite:
+    'create table books (id integer primary key autoincrement, title varchar(255), author varchar(255), year integer)',
+  PostgreSQL:
+    'create table books (id bigserial primary key, title varchar(255), author varchar(255), year integer)',
 };
 
 const RECORDS = 'select version, applied_at from bookkeeping_migrations order by version';
@@ -108,12 +119,19 @@ for (const engine of engines) {
         await (await openStoreAt(dbUrl))[Symbol.asyncDispose]();
         await query(dbUrl, 'drop table books');
       },
+      'with a table of another program': async (dbUrl: string) => {
+        await query(dbUrl, FOREIGN[name]);
+      },
+      'with a table of another program that has this column': async (dbUrl: string) => {
+        await query(dbUrl, FOREIGN[name]);
+        await query(dbUrl, "alter table books add column language varchar(10) default 'en'");
+      },
     })) {
       test(`${what} gets a column by a further migration, which is applied once and recorded`, async () => {
         await using address = await engine.createAddress();
         await prepare(address.dbUrl);
         using _ = furtherMigration();
-        await Promise.all(Array.from({ length: 5 }, () => prepareSchemaAt(address.dbUrl)));
+        await Promise.all(Array.from({ length: 5 }, () => prepareTablesAt(address.dbUrl)));
         const records = await query(address.dbUrl, RECORDS);
         assert.deepEqual(
           records.map(({ version }) => version),
@@ -123,12 +141,44 @@ for (const engine of engines) {
           address.dbUrl,
           "insert into books (title, author, year) values ('Dune', 'Frank Herbert', 1965)",
         );
-        await prepareSchemaAt(address.dbUrl);
+        await prepareTablesAt(address.dbUrl);
         const [book] = await query(address.dbUrl, 'select language from books');
         assert.equal(book?.language, 'en');
         assert.deepEqual(await query(address.dbUrl, RECORDS), records);
       });
     }
+
+    test('is rejected if a migration has not added a column of books', async () => {
+      await using address = await engine.createAddress();
+      await query(address.dbUrl, FOREIGN[name]);
+      await prepareTablesAt(address.dbUrl);
+      using _ = furtherMigration();
+      await query(address.dbUrl, `insert into bookkeeping_migrations (version) values (${next})`);
+      await assert.rejects(prepareTablesAt(address.dbUrl), /the table books has no column language/);
+    });
+
+    test('remains as it was if the process is killed in a migration, and the next start applies it', async () => {
+      await using address = await engine.createAddress();
+      const store = await openStoreAt(address.dbUrl);
+      const book = await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });
+      await store[Symbol.asyncDispose]();
+      const before = await objectsOf(address.dbUrl);
+      await using locks = name === 'PostgreSQL' ? await lockAt(address.dbUrl) : undefined;
+      const process = fork(join(import.meta.dirname, 'migrating-process.ts'), [address.dbUrl, String(LOCK)]);
+      const exited = once(process, 'exit');
+      await isMigrating(address.dbUrl);
+      process.kill('SIGKILL');
+      await exited;
+      // A server notices only later that a client is gone.
+      await locks?.query(`select pg_terminate_backend(pid) from (${WAITING}) as waiting`);
+      assert.deepEqual(await objectsOf(address.dbUrl), before);
+
+      using _ = furtherMigration();
+      await prepareTablesAt(address.dbUrl);
+      const [stored] = await query(address.dbUrl, 'select title, language from books');
+      assert.deepEqual([stored?.title, stored?.language], [book.title, 'en']);
+      assert.equal((await query(address.dbUrl, RECORDS)).length, next);
+    });
 
     test('of a newer version is rejected, and remains unchanged', async () => {
       await using address = await engine.createAddress();
@@ -164,29 +214,26 @@ for (const engine of engines) {
   });
 }
 
-const ADD_LANGUAGE = "alter table books add column language text not null default 'en'";
-
-/** Makes this a version of the service with a further migration, until disposed. */
-function furtherMigration(): Disposable {
-  const all = [SQLITE_MIGRATIONS as string[], POSTGRES_MIGRATIONS as { sql: string }[][]] as const;
-  all[0].push(ADD_LANGUAGE);
-  all[1].push([{ sql: ADD_LANGUAGE }]);
-  return { [Symbol.dispose]: () => all.forEach((migrations) => void migrations.pop()) };
+/** Resolves when another process is in a migration, and has the locks. */
+async function isMigrating(dbUrl: string): Promise<void> {
+  const find = dbUrl.startsWith('sqlite:')
+    ? () => isLocked(dbUrl.slice('sqlite:'.length))
+    : async () => (await query(dbUrl, WAITING)).length > 0;
+  while (!(await find())) await sleep(10);
 }
 
-/** Prepares the schema. */
-async function prepareSchemaAt(dbUrl: string): Promise<void> {
-  if (dbUrl.startsWith('sqlite:')) {
-    const database = await openConnection(dbUrl.slice('sqlite:'.length));
-    await transact(database, () => sqlite.prepareSchema(database));
-    database.close();
-    return;
+function isLocked(path: string): boolean {
+  using database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec('begin immediate');
+    return false;
+  } catch {
+    return true;
   }
-  const client = new Client(dbUrl);
-  await client.connect();
-  await postgres.prepareSchema(client);
-  await client.end();
 }
+
+const LOCK = 7;
+const WAITING = `select pid from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`;
 
 /** All tables and indexes of a store, with their definitions. */
 async function objectsOf(dbUrl: string): Promise<string[]> {
@@ -209,4 +256,12 @@ async function fillDiskAt(dbUrl: string, tag: string): Promise<void> {
     dbUrl,
     `create event trigger filling on ddl_command_start when tag in ('${tag}') execute function fill()`,
   );
+}
+
+/** Holds the lock that a migration waits for. */
+async function lockAt(dbUrl: string): Promise<Pick<Client, 'query'> & AsyncDisposable> {
+  const client = new Client(dbUrl);
+  await client.connect();
+  await client.query(`select pg_advisory_lock(${LOCK})`);
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }

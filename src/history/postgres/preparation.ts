@@ -7,8 +7,8 @@ import {
   stopRecording,
 } from '../../changes/postgres/recorder.ts';
 import { StoreNotReady } from '../../store/errors.ts';
+import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { HAS_OLD_LOG } from '../../store/postgres/migrations.ts';
-import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;

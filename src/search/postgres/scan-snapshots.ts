@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
+import { BOOK_COLUMNS, HAS_EXACT_ID, matchIds } from '../../store/postgres/book-columns.ts';
 import { toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
-import { BOOK_COLUMNS, HAS_EXACT_ID, matchIds } from '../../store/postgres/book-columns.ts';
 import type { BookPosition, SearchPage, SearchQuery } from '../book-search.ts';
 import { afterCondition, fieldCondition, orderOf } from '../conditions.ts';
 import { Parameters } from '../parameters.ts';

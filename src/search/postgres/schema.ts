@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { createTriggers, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/book-columns.ts';
-import { END_IF_IDLE } from '../../store/postgres/schema.ts';
+import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
 import { UnusableIndex } from '../index-wait.ts';

@@ -6,16 +6,17 @@ import { PAGE_BOOKS_MAX } from '../page.ts';
 import { SELECT } from './batches/finds.ts';
 import { INSERT_PLAIN, mayRetryInsert } from './batches/inserts.ts';
 import { idsOf, matchIds, toColumns } from './book-columns.ts';
+import { expectBooks, expectUtf8, prepareTables } from './books-table.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
 import { nameConstraint } from './citus/citus-database.ts';
 import { CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { toRejection, toStoreError } from './errors.ts';
+import { ADVANCE_ID_SEQUENCE, advanceIdSequence, LOCK_IDS } from './id-sequence.ts';
 import { readState } from './migrations.ts';
 import { type ColumnsRow, renderPage, SELECT_PAGE } from './pages.ts';
 import { retry } from './pool/pool.ts';
-import * as schema from './schema.ts';
 
 const INSERT_WITH_IDS = `
   insert into books (id, title, author, year) overriding system value
@@ -29,16 +30,16 @@ const INSERT_WITH_IDS = `
 
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
-    await schema.expectUtf8(client);
+    await expectUtf8(client);
     await readState(client);
-    await schema.expectBooks(client);
+    await expectBooks(client);
     return findCitus(client);
   });
 }
 
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
-    await schema.prepareSchema(client);
+    await prepareTables(client);
     return prepareCitus(client);
   });
 }
@@ -83,7 +84,7 @@ class PostgresArchive implements BookArchive {
 
   async add(books: readonly BookFields[]): Promise<void> {
     const insert = () => this.#client.query(INSERT_PLAIN, toColumns(books));
-    const advance = () => retry(() => schema.advanceIdSequence(this.#client));
+    const advance = () => retry(() => advanceIdSequence(this.#client));
     await this.#report(() =>
       this.#isInTransaction ? this.#allOrNone(insert) : retry(insert, mayRetryInsert(advance)),
     );
@@ -107,7 +108,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async commit(): Promise<void> {
-    if (this.#hasGivenIds) await this.#query(schema.ADVANCE_ID_SEQUENCE);
+    if (this.#hasGivenIds) await this.#query(ADVANCE_ID_SEQUENCE);
     await this.#query('commit');
     this.#isInTransaction = false;
     this.#hasGivenIds = false;
@@ -144,7 +145,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    if (!this.#hasGivenIds) await this.#query(schema.LOCK_IDS);
+    if (!this.#hasGivenIds) await this.#query(LOCK_IDS);
     this.#hasGivenIds = true;
     const ids = idsOf(books);
     const rows = await this.#query<{ id: number }>(INSERT_WITH_IDS, [ids, ...toColumns(books)]);

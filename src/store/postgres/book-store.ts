@@ -17,6 +17,7 @@ import {
   updateBooks,
   updateExpectedBooks,
 } from './batches/updates.ts';
+import { prepareTables } from './books-table.ts';
 import { type Citus, prepareCitus } from './citus/citus.ts';
 import { connect, type Server } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
@@ -24,12 +25,11 @@ import { isUndone, toRejection } from './errors.ts';
 import { selectPages } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
-import { prepareSchema } from './schema.ts';
 
 export async function openStore(conninfo: Conninfo, observer: StoreObserver): Promise<OpenStore> {
   let citus: Citus | undefined;
   const prepare = async (connected: ClientBase) => {
-    await retry(() => prepareSchema(connected));
+    await retry(() => prepareTables(connected));
     citus = await prepareCitus(connected);
   };
   const { server, client } = await connect(conninfo, prepare);

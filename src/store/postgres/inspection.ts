@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import { COUNTED_MAX, describeMarked, formatBookCount, isMark } from '../inspection.ts';
+import { expectNoOtherSpelling, expectUsable, expectUtf8 } from './books-table.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
-import { readState } from './migrations.ts';
-import { expectBooks, expectNoOtherSpelling, expectPrivileges, expectUtf8 } from './schema.ts';
+import { columnsAddedAfter, readState } from './migrations.ts';
 
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
@@ -18,7 +18,7 @@ export async function inspectStore(conninfo: Conninfo): Promise<string> {
 /** Verifies what a start verifies before it changes anything. */
 async function describe(client: ClientBase): Promise<string> {
   await expectUtf8(client);
-  const { relations } = await readState(client);
+  const { version, relations } = await readState(client);
   if (!relations.has('books')) {
     await expectNoOtherSpelling(client);
     return [
@@ -26,8 +26,7 @@ async function describe(client: ClientBase): Promise<string> {
       ...(await describeOthers(client)),
     ].join('; ');
   }
-  await expectBooks(client);
-  await expectPrivileges(client);
+  await expectUsable(client, columnsAddedAfter(version));
   return [
     `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
     ...(await describeMarks(client)),

@@ -6,6 +6,7 @@ import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-a
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
 import { prepareBook, SELECT, toBook } from './book-columns.ts';
+import { expectBooks, expectBooksIfAny, prepareTables } from './books-table.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import {
   closeLast,
@@ -19,7 +20,6 @@ import {
 import { createLoss, FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
 import { toRejection } from './rejections.ts';
-import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
 
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
@@ -38,7 +38,7 @@ export async function openArchive(path: string): Promise<BookArchive> {
     makeFolderOf(path);
     expectWritable(path);
     const database = await openConnection(path, expectBooksIfAny);
-    await transact(database, () => prepareSchema(database));
+    await transact(database, () => prepareTables(database));
     const checkpoint = takeOverCheckpoints(database);
     const files = new FileGuard(path, createLoss());
     const afterCommit = () => {

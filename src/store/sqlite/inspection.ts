@@ -2,10 +2,10 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, describeMarked, formatBookCount, isMark } from '../inspection.ts';
+import { columnsOfBooks, expectBooks } from './books-table.ts';
 import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
 import { isInSchema, readVersion } from './migrations.ts';
-import { columnsOfBooks, expectBooks } from './schema.ts';
 
 export async function inspectStore(path: string): Promise<string> {
   try {

@@ -1,9 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { DatabaseSync } from 'node:sqlite';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 
 /** Drops the log, and what versions before 0.3 kept of the search index in the store. The old cursors are then unknown. */
-const BEGIN_LOG_ANEW = `
+const BEGIN_LOG_ANEW: Migration = {
+  sql: `
   ${[
     'search_insert',
     'search_update',
@@ -21,30 +21,55 @@ const BEGIN_LOG_ANEW = `
   drop table if exists book_changes;
   drop table if exists book_history;
   drop table if exists book_search_index;
-  drop table if exists book_search_starts`;
+  drop table if exists book_search_starts`,
+};
 
-/** The table of books; SQLite keeps this text as it is. */
-export const BOOKS_TABLE = `books (
-    id integer primary key autoincrement check (id between 1 and ${ID_MAX}),
-    title text not null,
-    author text not null,
-    year integer not null check (year between -${YEAR_MAX} and ${YEAR_MAX})
-  ) strict`;
+interface Migration {
+  readonly sql: string;
+  /** The column of `books` that it adds; without effect on a table of another program that has this column. */
+  readonly adds?: string;
+}
 
 /** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
-export const MIGRATIONS: readonly string[] = [
-  // Without AUTOINCREMENT the highest id is reused after its book was deleted.
-  `create table if not exists ${BOOKS_TABLE}`,
-  // Times are in seconds since 1970.
-  `create table if not exists idempotency_keys (
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    // 1. Without AUTOINCREMENT the highest id is reused after its book was deleted.
+    sql: `create table if not exists books (
+    id integer primary key autoincrement check (id between 1 and 9007199254740991),
+    title text not null,
+    author text not null,
+    year integer not null check (year between -9007199254740991 and 9007199254740991)
+  ) strict`,
+  },
+  {
+    // 2. Times are in seconds since 1970.
+    sql: `create table if not exists idempotency_keys (
     key text primary key,
     fingerprint text not null,
     book_id integer not null,
     created_at integer not null
   ) strict, without rowid;
   create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)`,
+  },
+  // 3.
   BEGIN_LOG_ANEW,
 ];
+
+/** The columns of `books` that the migrations after a version add. */
+export function columnsAddedAfter(version: number): ReadonlySet<string> {
+  return new Set(MIGRATIONS.slice(version).flatMap(({ adds = [] }) => adds));
+}
+
+/** The tables of books that the migrations have made up to each version, as SQLite keeps them. */
+export function ownBooksTables(): ReadonlySet<unknown> {
+  using database = new DatabaseSync(':memory:');
+  return new Set(
+    MIGRATIONS.map(({ sql }) => {
+      database.exec(sql);
+      return findInSchema(database, 'books')?.sql;
+    }),
+  );
+}
 
 const RECORD_TABLE = `
   create table if not exists ${MIGRATIONS_TABLE} (
@@ -64,9 +89,15 @@ export function migrate(database: DatabaseSync): void {
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
   for (const [index, migration] of MIGRATIONS.entries()) {
     if (index < version) continue;
-    if (migration !== BEGIN_LOG_ANEW || index >= recorded) database.exec(migration);
+    const isDone = migration === BEGIN_LOG_ANEW ? index < recorded : hasColumn(database, migration.adds);
+    if (!isDone) database.exec(migration.sql);
     record.run(index + 1);
   }
+}
+
+function hasColumn(database: DatabaseSync, name: string | undefined): boolean {
+  const select = database.prepare("select 1 from pragma_table_xinfo('books') where name = ? collate nocase");
+  return name !== undefined && select.get(name) !== undefined;
 }
 
 /** The version of the schema, or 0. @throws StoreNotReady when it is newer than this version of the service */

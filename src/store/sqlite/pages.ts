@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ListPage } from '../../book/book-store.ts';
 import { type PageRequest, type PageRow, toPage } from '../page.ts';
 import { exact, HAS_EXACT_ID, textOf, toUtf8 } from './book-columns.ts';
+import { hasOwnTable } from './books-table.ts';
 import { isTooLong } from './errors.ts';
-import { hasOwnTable } from './schema.ts';
 
 /** The statements of a page: with all its books in a row, and with each in a row. */
 const pageOf = (title: string, author: string, year: string, condition: string) => {

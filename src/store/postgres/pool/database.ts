@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
 import { isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../errors.ts';
-import { advanceIdSequence } from '../schema.ts';
+import { advanceIdSequence } from '../id-sequence.ts';
 import { OptionalFeature } from './optional-feature.ts';
 import { type ConnectionPool, type MayRetry, retry } from './pool.ts';
 

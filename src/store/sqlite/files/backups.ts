@@ -16,8 +16,8 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { OnProgress } from '../../engine.ts';
 import { StoreNotReady } from '../../errors.ts';
+import { expectBooks } from '../books-table.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
-import { expectBooks } from '../schema.ts';
 import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
 
 /** The number of pages copied in one turn of the event loop. */

@@ -5,6 +5,7 @@ import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
 import { toBook, toUtf8 } from '../book-columns.ts';
+import { expectBooksIfAny, prepareTables } from '../books-table.ts';
 import {
   closeLast,
   openConnection,
@@ -14,7 +15,6 @@ import {
 } from '../files/connection.ts';
 import { FileGuard, type Loss } from '../files/file-guard.ts';
 import { toRejection } from '../rejections.ts';
-import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import { prepareWriteStatements, type WriteStatements } from '../write-statements.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { type RequestHandler, serveRequests } from './thread-server.ts';
@@ -258,7 +258,7 @@ function* updatesIn(arrays: readonly Uint8Array[]): Generator<UpdateItem, undefi
 
 await serveRequests(async (path, loss) => {
   const database = await openConnection(path, expectBooksIfAny);
-  await transact(database, () => prepareSchema(database));
+  await transact(database, () => prepareTables(database));
   // After a failed fsync of an earlier process, the WAL can be readable but not durable, so it is written again.
   database.exec('pragma wal_checkpoint(truncate)');
   return new WriteHandler(database, path, loss);

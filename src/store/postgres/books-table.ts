@@ -1,24 +1,40 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
-import { CHECKS, migrate, readState } from './migrations.ts';
+import { advanceIdSequence } from './id-sequence.ts';
+import { CHECKS, columnsAddedAfter, migrate, readState } from './migrations.ts';
 
 /**
- * Creates the tables, or adopts an existing table of books unchanged.
+ * Creates the tables, or adopts an existing table of books. A migration that adds a column changes a table of another program, too,
+ * which remains unchanged otherwise.
  *
  * @throws StoreNotReady when this is impossible
  */
-export async function prepareSchema(client: ClientBase): Promise<void> {
+export async function prepareTables(client: ClientBase): Promise<void> {
   await expectUtf8(client);
   const { version, relations } = await readState(client);
+  const pending = columnsAddedAfter(version);
   // An existing table is checked before anything is changed.
-  if (relations.has('books')) {
-    await expectBooks(client);
-    await expectPrivileges(client);
-  } else await expectNoOtherSpelling(client);
+  if (relations.has('books')) await expectUsable(client, pending);
+  else await expectNoOtherSpelling(client);
   await migrate(client, version);
+  if (pending.size > 0) await expectUsable(client);
   await advanceIdSequence(client);
 }
+
+/** @throws StoreNotReady like {@link expectBooks}, and what PostgreSQL says when this user may not read or write the books */
+export async function expectUsable(client: ClientBase, pending?: ReadonlySet<string>): Promise<void> {
+  await expectBooks(client, pending);
+  // PostgreSQL verifies the rights of a statement when it explains it: with a right missing, a start would succeed and each request fail.
+  if (!pending?.size) await client.query(USES);
+}
+
+const USES = `
+  explain select id, title, author, year from books;
+  explain insert into books (title, author, year) values ('', '', 0);
+  explain update books set title = '', author = '', year = 0;
+  explain delete from books
+`;
 
 /** @throws StoreNotReady when the database cannot store every text */
 export async function expectUtf8(client: ClientBase): Promise<void> {
@@ -29,56 +45,14 @@ export async function expectUtf8(client: ClientBase): Promise<void> {
   }
 }
 
-/** @throws StoreNotReady when the table of books is unsuitable */
-export async function expectBooks(client: ClientBase): Promise<void> {
-  await expectColumns(client);
+/** @param pending the columns that a migration will add @throws StoreNotReady when the table of books is unsuitable */
+export async function expectBooks(
+  client: ClientBase,
+  pending: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  await expectColumns(client, pending);
   await expectExactNumbers(client);
 }
-
-/** @throws what PostgreSQL says when this user may not read or write the books */
-export async function expectPrivileges(client: ClientBase): Promise<void> {
-  await client.query(USES);
-}
-
-/** PostgreSQL verifies the rights of a statement when it explains it: with a right missing, a start would succeed and each request fail. */
-const USES = `
-  explain select id, title, author, year from books;
-  explain insert into books (title, author, year) values ('', '', 0);
-  explain update books set title = '', author = '', year = 0;
-  explain delete from books
-`;
-
-/** Advances the id sequence past the highest id in the table; it lags where other clients insert ids. */
-export async function advanceIdSequence(client: ClientBase): Promise<void> {
-  if ((await query(client, `select 1 where ${LAG}`)).length === 0) return;
-  try {
-    await client.query('begin');
-    await client.query(END_IF_IDLE);
-    await client.query(LOCK_IDS);
-    await client.query(ADVANCE_ID_SEQUENCE);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => {});
-    throw error;
-  }
-}
-
-const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;
-const LAST_ID = `coalesce(pg_sequence_last_value(${ID_SEQUENCE}::regclass), 0)`;
-/** Beyond the exact numbers no id may be assigned: see `HAS_EXACT_ID`. */
-const HIGHEST_ID = `(select max(id) from books where id <= ${ID_MAX})`;
-const LAG = `${HIGHEST_ID} > ${LAST_ID}`;
-
-/** Others wait for a lock of the table, so it must not outlive a service that is cut off from the server. */
-const LOCKED_TIMEOUT_MS = 5_000;
-
-/** The server ends the transaction, and closes its connection, when the next statement does not follow in time. */
-export const END_IF_IDLE = `set local idle_in_transaction_session_timeout = ${LOCKED_TIMEOUT_MS}`;
-
-/** Blocks inserts of others until the end of the transaction. */
-export const LOCK_IDS = 'lock table books in share row exclusive mode';
-/** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
-export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, ${HIGHEST_ID}) where ${LAG}`;
 
 /**
  * PostgreSQL takes `Books` for `books` and `"Books"` for another table. Where there is only this one, an empty table of books beside it
@@ -124,7 +98,7 @@ const SELECT_COLUMNS = `
   where attrelid = to_regclass('books') and attnum > 0 and not attisdropped
   order by attnum`;
 
-async function expectColumns(client: ClientBase): Promise<void> {
+async function expectColumns(client: ClientBase, pending: ReadonlySet<string>): Promise<void> {
   const [table] = await query<Table>(client, SELECT_TABLE);
   if (!table) {
     await expectNoOtherSpelling(client);
@@ -135,6 +109,7 @@ async function expectColumns(client: ClientBase): Promise<void> {
   const columns = await query<Column>(client, SELECT_COLUMNS);
   for (const [name, types] of Object.entries(TYPES)) {
     const column = columns.find((candidate) => candidate.name === name);
+    if (!column && pending.has(name)) continue;
     if (!column)
       throw new StoreNotReady(`the table books has no column ${name}${orOtherSpelling(name, columns)}`);
     const { type, baseType, isGenerated, hasDefault, foreignSequence } = column;
@@ -203,7 +178,7 @@ const INTEGERS = ['bigint', 'integer', 'smallint'];
 const TEXTS = ['text', 'character varying'];
 
 /** The types of the columns of an adopted table, the first of each as in the first migration. */
-const TYPES: Readonly<Record<string, readonly string[]>> = {
+export const TYPES: Readonly<Record<string, readonly string[]>> = {
   id: INTEGERS,
   title: TEXTS,
   author: TEXTS,

@@ -1,13 +1,25 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
-import { BOOKS_TABLE, findInSchema, isInSchema, migrate, readVersion } from './migrations.ts';
+import {
+  columnsAddedAfter,
+  findInSchema,
+  isInSchema,
+  migrate,
+  ownBooksTables,
+  readVersion,
+} from './migrations.ts';
 import { ID_TRIGGER } from './rejections.ts';
 import { prepareWriteStatements } from './write-statements.ts';
 
-/** Prepares the schema in a write transaction; an adopted table of books remains unchanged. */
-export function prepareSchema(database: DatabaseSync): void {
+/**
+ * Prepares the tables in a write transaction. A migration that adds a column changes a table of another program, too, which remains
+ * unchanged otherwise.
+ */
+export function prepareTables(database: DatabaseSync): void {
+  const isComplete = columnsAddedAfter(readVersion(database)).size === 0;
   migrate(database);
+  if (!isComplete) expectBooks(database);
   dropOrphanedTriggers(database);
   if (hasOwnTable(database)) return;
   // A temporary trigger keeps ids exact without a change to the table.
@@ -34,9 +46,9 @@ function dropOrphanedTriggers(database: DatabaseSync): void {
   for (const { name } of triggers) database.exec(`drop trigger ${String(name)}`);
 }
 
-/** Whether the table of books is as the service creates it; its constraints then keep the rows valid. */
+/** Whether the service has made the table of books; its constraints then keep the rows valid. */
 export function hasOwnTable(database: DatabaseSync): boolean {
-  return findInSchema(database, 'books')?.sql === `CREATE TABLE ${BOOKS_TABLE}`;
+  return ownBooksTables().has(findInSchema(database, 'books')?.sql);
 }
 
 export function expectBooksIfAny(database: DatabaseSync): void {
@@ -44,16 +56,20 @@ export function expectBooksIfAny(database: DatabaseSync): void {
   if (isInSchema(database, 'books')) expectBooks(database);
 }
 
-/** @throws StoreNotReady when there is no table of books, or another program created it and it or a row is invalid */
+/**
+ * Checks the table of books before and after the migrations: before, it may lack what they will add.
+ *
+ * @throws StoreNotReady when there is none, or another program created it and it or a row is invalid
+ */
 export function expectBooks(database: DatabaseSync): void {
-  readVersion(database);
+  const pending = columnsAddedAfter(readVersion(database));
   const { type, sql } = findInSchema(database, 'books') ?? {};
   if (type === undefined) throw new StoreNotReady('there is no table books');
   if (type !== 'table' || /^create\s+virtual\b/i.test(String(sql)))
     throw new StoreNotReady(`books is not a table, but a ${type === 'table' ? 'virtual table' : type}`);
   if (hasOwnTable(database)) return;
-  expectColumns(database, String(sql));
-  expectChangeable(database);
+  expectColumns(database, String(sql), pending);
+  if (pending.size === 0) expectChangeable(database);
   const invalidRows = database.prepare(`
     select 1 from books
     where id not between -${ID_MAX} and ${ID_MAX}
@@ -105,17 +121,17 @@ export function columnsOfBooks(database: DatabaseSync): Column[] {
 }
 
 /** The affinities with which SQLite gives back the values that the service stores; of a title `007`, a number would keep 7. */
-const AFFINITIES = {
+export const AFFINITIES: Readonly<Record<string, readonly string[]>> = {
   title: ['text', 'blob'],
   author: ['text', 'blob'],
   year: ['integer', 'numeric', 'blob'],
 };
 
-function expectColumns(database: DatabaseSync, sql: string): void {
+function expectColumns(database: DatabaseSync, sql: string, pending: ReadonlySet<string>): void {
   const columns = columnsOfBooks(database);
   const find = (name: string) => columns.find((column) => column.name.toLowerCase() === name);
   for (const name of ['id', ...Object.keys(AFFINITIES)])
-    if (!find(name)) throw new StoreNotReady(`the table books has no column ${name}`);
+    if (!find(name) && !pending.has(name)) throw new StoreNotReady(`the table books has no column ${name}`);
   const id = find('id') as Column;
   if (affinityOf(id.type) !== 'integer')
     throw new StoreNotReady(`the column id of the table books has the type ${id.type}, not INTEGER`);
@@ -134,7 +150,9 @@ function expectColumns(database: DatabaseSync, sql: string): void {
       'the table books has ON CONFLICT REPLACE, with which a new book would delete another one; create the table anew without it',
     );
   for (const [name, affinities] of Object.entries(AFFINITIES)) {
-    const { type, isGenerated } = find(name) as Column;
+    const column = find(name);
+    if (!column) continue;
+    const { type, isGenerated } = column;
     if (isGenerated) throw new StoreNotReady(`the column ${name} of the table books is generated`);
     if (!affinities.includes(affinityOf(type)))
       throw new StoreNotReady(

@@ -1,0 +1,44 @@
+import { Client } from 'pg';
+import * as postgresTable from '../../src/store/postgres/books-table.ts';
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.ts';
+import * as sqliteTable from '../../src/store/sqlite/books-table.ts';
+import { openConnection, transact } from '../../src/store/sqlite/files/connection.ts';
+import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
+
+const ADD_LANGUAGE = "alter table books add column language text not null default 'en'";
+
+/** What a version of the service changes whose books have a language, until disposed. @param rest a statement behind that of the column */
+export function furtherMigration(rest = 'select 1'): Disposable {
+  const adds = 'language';
+  const lists: object[][] = [SQLITE_MIGRATIONS as object[], POSTGRES_MIGRATIONS as object[]];
+  lists[0]?.push({ adds, sql: `${ADD_LANGUAGE}; ${rest}` });
+  lists[1]?.push({ adds, statements: [{ sql: ADD_LANGUAGE }, { sql: rest }] });
+  const checks = [sqliteTable.AFFINITIES, postgresTable.TYPES] as Record<string, readonly string[]>[];
+  for (const columns of checks) columns[adds] = columns.title ?? [];
+  return {
+    [Symbol.dispose]() {
+      for (const migrations of lists) migrations.pop();
+      for (const columns of checks) delete columns[adds];
+    },
+  };
+}
+
+/** Does with the store at a `DB_URL` what a start does before anything else. */
+export async function prepareTablesAt(dbUrl: string): Promise<void> {
+  if (dbUrl.startsWith('sqlite:')) {
+    const database = await openConnection(dbUrl.slice('sqlite:'.length), sqliteTable.expectBooksIfAny);
+    try {
+      await transact(database, () => sqliteTable.prepareTables(database));
+    } finally {
+      database.close();
+    }
+    return;
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  try {
+    await postgresTable.prepareTables(client);
+  } finally {
+    await client.end();
+  }
+}
