@@ -4,7 +4,14 @@ import { createSender, reading, type Send, TIMEOUT_MS, writing } from './exchang
 import { type BookList, type BookQuery, createBookList } from './list.ts';
 import { expectSuccess, isNotFound, toVersionedBook, type VersionedBook } from './responses.ts';
 import { DEPENDENCIES, type Dependencies, withRetries } from './retries.ts';
-import { type Credentials, fetchToken, type Login, type Token, withAuthorization } from './session.ts';
+import {
+  type Credentials,
+  fetchRenewal,
+  fetchToken,
+  type Login,
+  type Token,
+  withAuthorization,
+} from './session.ts';
 
 /** The URL of the service, and the credentials. */
 export type ClientOptions = Credentials & ServiceOptions;
@@ -173,6 +180,20 @@ export function createClient(options: ClientOptions): BookClient {
  */
 export function requestToken(options: Login & ServiceOptions): Promise<Token> {
   return fetchToken(createRetryingSender(DEPENDENCIES, options), options, Date.now);
+}
+
+/**
+ * Renews a token while it is valid, for up to 12 hours after the sign-in: so a page need not keep the password.
+ *
+ * @returns a token of the same scope
+ * @throws {RefusedError} 401 when the token has expired, or the sign-in was 12 hours ago
+ * @throws {NoResponseError}
+ */
+export function renewToken({
+  token,
+  ...options
+}: { readonly token: string } & ServiceOptions): Promise<Token> {
+  return fetchRenewal(createRetryingSender(DEPENDENCIES, options), token, Date.now);
 }
 
 /** {@link createClient} with its randomness and clock as arguments. */

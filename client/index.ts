@@ -7,6 +7,7 @@ export {
   type CallOptions,
   type ClientOptions,
   createClient,
+  renewToken,
   requestToken,
   type ServiceOptions,
 } from './client.ts';

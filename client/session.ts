@@ -106,14 +106,29 @@ function createProvider(send: Send, credentials: Credentials, now: () => number)
 }
 
 /** Requests a token. @throws {RefusedError} when the service rejects the login @throws {NoResponseError} */
-export async function fetchToken(
+export function fetchToken(
   send: Send,
   { username, password, scope }: Login,
   now: () => number,
   signal?: AbortSignal,
 ): Promise<Token> {
   const body = JSON.stringify({ username, password, scope });
-  const request: ApiRequest = { method: 'POST', path: 'token', body, isRetryable: true, isWrite: false };
+  return sendForToken(send, { ...FOR_TOKEN, path: 'token', body }, now, signal);
+}
+
+/** Renews a token. @throws {RefusedError} when the service does not renew it @throws {NoResponseError} */
+export function fetchRenewal(send: Send, token: string, now: () => number): Promise<Token> {
+  return sendForToken(send, withToken({ ...FOR_TOKEN, path: 'token/renewal' }, token), now);
+}
+
+const FOR_TOKEN = { method: 'POST', isRetryable: true, isWrite: false } as const;
+
+async function sendForToken(
+  send: Send,
+  request: ApiRequest,
+  now: () => number,
+  signal?: AbortSignal,
+): Promise<Token> {
   const response = await send(request, signal);
   if (response.status !== 200) throw new RefusedError(response);
   const { token: text } = (response.data ?? {}) as { token?: unknown };

@@ -6,12 +6,12 @@ import { startTexts } from './language/texts.ts';
 import { App } from './state/app.ts';
 
 function Console() {
-  const { state } = useApp().session;
+  const { state, isAsked } = useApp().session;
   if (state.value === 'out') return <SignInPage />;
   return (
     <>
       <CataloguePage />
-      {state.value === 'expired' && <SignInAgain />}
+      {(state.value === 'expired' || isAsked.value) && <SignInAgain />}
     </>
   );
 }

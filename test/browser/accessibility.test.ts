@@ -159,7 +159,7 @@ test('Each state of the page is accessible', async (context) => {
   await page.goto(`${service.url}/console/?book=4000`);
   await page.getByText('There is no book with this number.').waitFor();
   await check(context, page, 'book not found');
-  await page.route('**/books?*', (route) =>
+  await page.route(/[/]books[?]|[/]token[/]renewal$/, (route) =>
     route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } }),
   );
   await page.goto(`${service.url}/console/?sort=title`);

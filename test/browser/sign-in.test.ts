@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { makeToken } from '../../conformance/tokens.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
-import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
+import { PASSWORD, SECRET, startService, USERNAME } from '../../testkit/service.ts';
 import { ServiceProcess } from '../../testkit/service-process.ts';
 import { CLASSICS, findBook, store } from '../console/books.ts';
 import {
@@ -179,40 +180,99 @@ test('A list and code that could not be loaded are loaded automatically when the
 });
 
 describe('A token that expires', () => {
-  test('is renewed without a dialog while the page is used', async (context) => {
-    let clockOffset = 0;
-    await using service = await startService({ now: () => Date.now() + clockOffset });
-    await store(service, CLASSICS);
-    const page = await pages.open(context, `${service.url}/console/`, {
-      expectedMessages: failedRequests(401),
-    });
-    if (!page) return;
-    await signIn(page);
-    await rowOf(page, 'Emma').waitFor();
-    clockOffset = TOKEN_MS;
-    await page.getByLabel('Search').fill('bovary');
-    await rowOf(page, 'Madame Bovary').waitFor();
-    assert.equal(await page.getByText('Please sign in again').count(), 0);
-  });
-
-  test('is renewed before it expires', async (context) => {
+  test('is renewed before, also after a reload, without a password, and in all tabs', async (context) => {
     await using service = await startService();
     const page = await pages.open(context, `${service.url}/console/`);
+    if (!page) return;
+    const signIns: string[] = [];
+    page.context().on('request', (request) => {
+      if (request.url().endsWith('/token')) signIns.push(request.url());
+    });
+    await page.clock.install();
+    await signIn(page);
+    await waitForCount(page, '0 books');
+    await page.reload();
+    await waitForCount(page, '0 books');
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/console/`);
+    await waitForCount(other, '0 books');
+    const token = await page.evaluate('sessionStorage.token');
+    assert.equal(await other.evaluate('sessionStorage.token'), token);
+    const renewed = page.waitForResponse('**/token/renewal');
+    await page.clock.fastForward(14 * 60_000);
+    await (await renewed).finished();
+    while ((await page.evaluate('sessionStorage.token')) === token) await page.clock.runFor(100);
+    while ((await other.evaluate('sessionStorage.token')) === token) await other.clock.runFor(100);
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    assert.equal(signIns.length, 1);
+  });
+
+  test('is renewed again and again while the service does not respond, without a dialog', async (context) => {
+    await using service = await startService();
+    const page = await pages.open(context, `${service.url}/console/`, { expectedMessages: failedRequests() });
     if (!page) return;
     await page.clock.install();
     await signIn(page);
     await waitForCount(page, '0 books');
     const token = await page.evaluate('sessionStorage.token');
     await page.keyboard.press('Shift');
-    await page.clock.runFor(10_000);
-    await page.keyboard.press('Shift');
-    const renewed = page.waitForResponse('**/token');
-    await page.clock.fastForward(14 * 60_000);
-    await (await renewed).finished();
-    while ((await page.evaluate('sessionStorage.token')) === token) await page.clock.runFor(100);
+    let attempts = 0;
+    await page.route('**/token/renewal', (route) => {
+      attempts++;
+      return route.abort();
+    });
+    await page.clock.fastForward(13.6 * 60_000);
+    while (attempts < 3) await page.clock.runFor(1_000);
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    await page.unroute('**/token/renewal');
+    while ((await page.evaluate('sessionStorage.token')) === token) await page.clock.runFor(1_000);
+    assert.equal(await page.getByRole('dialog').count(), 0);
   });
 
-  test('after a reload requires a sign-in: a dialog opens over the form, whose input is then saved', async (context) => {
+  test('12 hours after the sign-in ends the session: a warning, two minutes later a sign-in, and what is half typed stays', async (context) => {
+    const exp = Math.floor(Date.now() / 1_000) + 10 * 60;
+    const payload = { exp, auth_time: exp - (12 * 60 + 5) * 60 };
+    const { page, service } =
+      (await pages.openConsole(context, { token: makeToken(SECRET, { payload }) })) ?? {};
+    if (!page || !service) return;
+    await page.clock.install();
+    // The token of the page is read again, with timers of this clock.
+    await page.reload();
+    await rowOf(page, 'Emma').waitFor();
+    await doubleClick(rowOf(page, 'Emma').locator('.title'));
+    const editor = page.locator('.cell-editor:focus');
+    await editor.waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' and');
+    await page.clock.fastForward(6.5 * 60_000);
+    const warning = page.getByText('Your session ends in two minutes.');
+    while (!(await warning.isVisible())) await page.clock.runFor(1_000);
+    assert.equal(await editor.inputValue(), 'Emma and');
+    await assertAccessible(page, 'the warning before the end of a session');
+
+    // The user may sign in now, or later.
+    const dialog = page.getByRole('dialog', { name: 'Please sign in again' });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.getByText('Your session ends in two minutes.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await editor.waitFor();
+    await page.keyboard.type(' Jane');
+    while (!(await dialog.isVisible())) await page.clock.runFor(1_000);
+    await dialog.getByText('Your session has expired.').waitFor();
+    assert.equal(await warning.count(), 0);
+    await signIn(page);
+    await dialog.waitFor({ state: 'detached' });
+    await editor.waitFor();
+    await page.keyboard.type(' Knightley');
+    assert.equal(await editor.inputValue(), 'Emma and Jane Knightley');
+    assert.equal((await findBook(service, 10))?.title, 'Emma');
+    await page.keyboard.press('Enter');
+    await page.locator('.saving').waitFor({ state: 'detached' });
+    await rowOf(page, 'Emma and Jane Knightley').waitFor();
+  });
+
+  test('while the machine sleeps requires a sign-in: a dialog opens over the form, whose input is then saved', async (context) => {
     let clockOffset = 0;
     await using service = await startService({ now: () => Date.now() + clockOffset });
     await store(service, CLASSICS);
@@ -269,9 +329,9 @@ describe('A token that expires', () => {
       expectedMessages: failedRequests(401),
     });
     if (!page) return;
-    let [signIns, calls] = [0, 0];
+    let [renewals, calls] = [0, 0];
     page.on('request', (request) => {
-      if (request.url().endsWith('/token')) signIns++;
+      if (request.url().endsWith('/token/renewal')) renewals++;
     });
     await page.route('**/books?*', (route) => {
       calls++;
@@ -279,7 +339,7 @@ describe('A token that expires', () => {
     });
     await signIn(page);
     await page.getByText('The service rejects the token that it has just issued.').waitFor();
-    assert.ok(signIns > 1 && signIns <= 1 + calls, `${signIns} sign-ins, ${calls} calls`);
+    assert.ok(renewals > 0 && renewals <= calls, `${renewals} renewals, ${calls} calls`);
     await page.unroute('**/books?*');
     await page.getByRole('button', { name: 'Try again' }).click();
     await waitForCount(page, '0 books');

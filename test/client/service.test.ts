@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createClientWith } from '../../client/client.ts';
-import { type Book, createClient, RefusedError } from '../../client/index.ts';
+import { type Book, createClient, RefusedError, renewToken, requestToken } from '../../client/index.ts';
 import { DEPENDENCIES } from '../../client/retries.ts';
 import { startAlteringProxy } from '../../testkit/altering-proxy.ts';
 import { engines } from '../../testkit/engines.ts';
@@ -163,6 +163,20 @@ describe('The session of a client', () => {
     const calls = Array.from({ length: 20 }, () => books.find(id));
     assert.ok((await Promise.all(calls)).every((book) => book?.year === -700));
     assert.equal(signInsOf(service), 3);
+  });
+
+  test('can use tokens that are renewed without the password, as long as they are valid', async () => {
+    let offsetMs = 0;
+    await using service = await startService({ now: () => Date.now() + offsetMs });
+    const { url } = service;
+    const { text } = await requestToken({ url, username: USERNAME, password: PASSWORD, scope: 'read' });
+    const { text: token, expiresAt } = await renewToken({ url, token: text });
+    assert.ok(Math.abs(expiresAt - Date.now() - 15 * 60_000) < 60_000);
+    const client = createClient({ url, token });
+    assert.equal(await client.find(1), undefined);
+    await assert.rejects(client.create({}), { status: 403 });
+    offsetMs = 16 * 60_000;
+    await assert.rejects(renewToken({ url, token, attemptsMax: 1 }), RefusedError);
   });
 
   test('can use a given token', async () => {

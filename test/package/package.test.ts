@@ -150,6 +150,7 @@ describe('The package of the client', () => {
         'Session',
         'TEXT_LENGTH_MAX',
         'createClient',
+        'renewToken',
         'requestToken',
       ],
     });

@@ -45,6 +45,25 @@ export function Reports() {
         actions: [{ label: () => allTexts.value.continueEditing, run: open }],
       });
   });
+  useSignalEffect(() => {
+    const { session, toasts } = app;
+    if (!session.endsSoon.value) return undefined;
+    const warning: Toast = {
+      text: () => allTexts.value.sessionEnds,
+      isError: true,
+      actions: [
+        {
+          label: () => allTexts.value.signIn,
+          run: () => (session.isAsked.value = true),
+          keepsFocus: true,
+        },
+      ],
+    };
+    toasts.show(warning);
+    return () => {
+      if (toasts.shown.peek() === warning) toasts.show(undefined);
+    };
+  });
   return null;
 }
 

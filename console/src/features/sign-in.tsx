@@ -3,7 +3,7 @@ import { BookkeepingError, type Login, RefusedError } from 'bookkeeping-client/i
 import { useEffect } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import type { Texts } from '../language/language.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts, texts } from '../language/texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useApp } from './use-app.ts';
@@ -24,14 +24,15 @@ export function SignInPage() {
   );
 }
 
-/** The dialog over the page after the session has expired. */
+/** The dialog over the page after the session has expired, or before, when the user wants it. */
 export function SignInAgain() {
   const { session } = useApp();
   const t = texts.value;
+  const isOver = session.state.value === 'expired';
   return (
-    <Dialog label={t.signInAgain} onDismiss={undefined}>
+    <Dialog label={t.signInAgain} onDismiss={isOver ? undefined : () => (session.isAsked.value = false)}>
       <h2>{t.signInAgain}</h2>
-      <p class="quiet">{t.signInAgainHint}</p>
+      <p class="quiet">{isOver ? t.signInAgainHint : allTexts.value.sessionEnds}</p>
       <SignInForm />
       <Button variant="ghost" text={t.signOutInstead} onClick={() => session.signOut()} />
     </Dialog>

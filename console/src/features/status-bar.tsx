@@ -108,13 +108,15 @@ function ToastBox() {
           onAnimationEnd={() => toasts.show(undefined)}
         >
           <p>{toast.text()}</p>
-          {toast.actions?.map(({ label, run }) => (
+          {toast.actions?.map(({ label, run, keepsFocus }) => (
             <Button
               key={label()}
               variant="ghost"
               text={label()}
+              onMouseDown={(event: MouseEvent) => keepsFocus && event.preventDefault()}
               onClick={() => {
-                close();
+                if (keepsFocus) toasts.show(undefined);
+                else close();
                 run();
               }}
             />
