@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, type BookFields, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
+import { type Book, hasFields, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
 import {
   type BookStore,
   LEFT_OUT,
@@ -97,7 +97,8 @@ export class BookHandlers {
     const book = await this.#change(request, id, {
       change: () => this.#store.update(id, fields),
       changeExpected: (found) => this.#store.updateExpected(found, fields),
-      whenLeftOut: (found) => unchanged(found, fields),
+      // A trigger may leave out updates that change nothing (`suppress_redundant_updates_trigger`).
+      whenLeftOut: (found) => (hasFields(found, fields) ? found : undefined),
     });
     return book instanceof Rejection ? book : toBookResult('bookUpdated', book);
   };
@@ -172,15 +173,6 @@ interface ChangeSteps<Result> {
 
 /** What is wrong with the body of a PUT, over which 404 takes precedence (specification, "PUT /book/{id}"). */
 const AFTER_NOT_FOUND: ReadonlySet<OutcomeName> = new Set(['invalidInput', 'payloadTooLarge']);
-
-/** The book, if it has the fields: a trigger may leave out updates that change nothing (`suppress_redundant_updates_trigger`). */
-function unchanged(book: Book, { title, author, year }: Partial<BookFields>): Book | undefined {
-  const isSame =
-    (title ?? book.title) === book.title &&
-    (author ?? book.author) === book.author &&
-    (year ?? book.year) === book.year;
-  return isSame ? book : undefined;
-}
 
 /** Attempts of a change of a book that does not change meanwhile: another program may delete and restore it between two of them. */
 const LEFT_OUT_ATTEMPTS = 3;

@@ -13,6 +13,20 @@ export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
 
 export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
 
+type FieldName = keyof typeof BOOK_FIELD_TYPES;
+/** The names of the fields, in the order of {@link BOOK_FIELD_TYPES}. */
+export const FIELD_NAMES = Object.keys(BOOK_FIELD_TYPES) as FieldName[];
+/** Those of its texts. */
+type TextName = {
+  [Name in FieldName]: (typeof BOOK_FIELD_TYPES)[Name] extends 'text' ? Name : never;
+}[FieldName];
+const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'text') as TextName[];
+
+/** Whether a book has all of these fields. */
+export function hasFields(book: BookFields, fields: Partial<BookFields>): boolean {
+  return FIELD_NAMES.every((name) => fields[name] === undefined || fields[name] === book[name]);
+}
+
 /** Reads a request body as a new book (specification, POST /book). */
 export function readBook(body: Uint8Array): BookFields | Invalid {
   const fields = readBookFields(body);
@@ -26,11 +40,8 @@ export function readBookFields(body: Uint8Array): Partial<BookFields> | Invalid 
 }
 
 /** The first of the texts that has more than {@link TEXT_LENGTH_MAX} characters. */
-export function findLongText({
-  title = '',
-  author = '',
-}: Partial<BookFields>): 'title' | 'author' | undefined {
-  return isTooLong(title) ? 'title' : isTooLong(author) ? 'author' : undefined;
+export function findLongText(fields: Partial<BookFields>): TextName | undefined {
+  return TEXT_NAMES.find((name) => isTooLong(fields[name] ?? ''));
 }
 
 /** A code point has one or two UTF-16 code units. */

@@ -1,4 +1,4 @@
-import type { Book, BookFields } from '../book/book.ts';
+import { type Book, type BookFields, hasFields } from '../book/book.ts';
 
 /** Bulk access to the books of a store, also while a service uses it. Arguments and rejections are as in BookStore. */
 export interface BookArchive extends AsyncDisposable {
@@ -17,6 +17,6 @@ export interface BookArchive extends AsyncDisposable {
 export type InsertOutcome = 'stored' | 'present' | 'taken';
 
 /** The outcome for a book whose id `other` has. */
-export function conflictOutcome(other: Book, { title, author, year }: Book): InsertOutcome {
-  return other.title === title && other.author === author && other.year === year ? 'present' : 'taken';
+export function conflictOutcome(other: Book, book: Book): InsertOutcome {
+  return hasFields(other, book) ? 'present' : 'taken';
 }

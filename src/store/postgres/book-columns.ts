@@ -1,4 +1,4 @@
-import { type BookFields, ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { type BookFields, FIELD_NAMES, ID_MAX, YEAR_MAX } from '../../book/book.ts';
 
 /** The columns of a book, which the statements of the store, of searches and of the history share, and the books of rows. */
 
@@ -19,11 +19,7 @@ export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_len
 
 /** The fields of books as arrays, one for each column; an absent field is null. */
 export function toColumns(books: readonly Partial<BookFields>[]): unknown[][] {
-  return [
-    books.map(({ title = null }) => title),
-    books.map(({ author = null }) => author),
-    books.map(({ year = null }) => year),
-  ];
+  return FIELD_NAMES.map((name) => books.map((book) => book[name] ?? null));
 }
 
 export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
