@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import { isConnectionBroken, isReadOnly, sqlState, toStoreError } from '../../src/store/postgres/errors.ts';
+import { sqlState } from '../../src/store/postgres/error-codes.ts';
+import { isConnectionBroken, isReadOnly, toStoreError } from '../../src/store/postgres/errors.ts';
 
 test('A socket error of PostgreSQL is a broken connection, also if its code has five characters like an SQLSTATE', () => {
   for (const code of ['ECONNRESET', 'EPIPE']) {

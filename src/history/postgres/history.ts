@@ -6,15 +6,10 @@ import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import {
-  causeOf,
-  explainRefusal,
-  isUndone,
-  sqlState,
-  toRejection,
-  toStoreError,
-} from '../../store/postgres/errors.ts';
+import { means } from '../../store/postgres/error-codes.ts';
+import { causeOf, explainRefusal, isUndone, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
+import { toRejection } from '../../store/postgres/rejections.ts';
 import type {
   BookHistory,
   ChangeCursor,
@@ -93,14 +88,12 @@ async function prepare(pool: ConnectionPool, run: (client: PoolClient) => Promis
     await retry(() => pool.withConnection(run));
   } catch (error) {
     if (error instanceof StoreNotReady) throw error;
-    const reason =
-      sqlState(error) === LOCKED ? 'another transaction has locked the table books' : explainRefusal(error);
+    const reason = means(error, 'lock not available in time')
+      ? 'another transaction has locked the table books'
+      : explainRefusal(error);
     throw new StoreNotReady(`the history cannot be turned on or off (${reason})`, { cause: error });
   }
 }
-
-/** A lock was not available in time. */
-const LOCKED = '55P03';
 
 /** The log of changes of a database; `recorder.ts` describes how the order of commits is known. */
 class PostgresHistory implements BookHistory {
@@ -211,7 +204,8 @@ class PostgresHistory implements BookHistory {
       isDone = true;
       await client.query('commit');
     } catch (error) {
-      if (sqlState(error) === DEADLOCK) return 'deadlock';
+      // Two requests restore the same books in different orders.
+      if (means(error, 'deadlock')) return 'deadlock';
       throw error;
     } finally {
       if (!isDone) await client.query('rollback').catch(() => {});
@@ -245,8 +239,6 @@ function expectRecorded<Row extends { readonly isRecorded: boolean }>(row: Row |
 /** The books that a statement restores. */
 const RESTORE_BOOKS = 1_000;
 const RESTORE_ATTEMPTS = 10;
-/** Two requests restore the same books in different orders. */
-const DEADLOCK = '40P01';
 
 interface RestoredRow extends Book {
   readonly isRecorded: boolean;

@@ -12,11 +12,12 @@ import { nameConstraint } from './citus/citus-database.ts';
 import { CitusPages, LONG_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
-import { toRejection, toStoreError } from './errors.ts';
+import { toStoreError } from './errors.ts';
 import { ADVANCE_ID_SEQUENCE, advanceIdSequence, LOCK_IDS } from './id-sequence.ts';
 import { readState } from './migrations.ts';
 import { type ColumnsRow, renderPage, SELECT_PAGE } from './pages.ts';
 import { retry } from './pool/pool.ts';
+import { toRejection } from './rejections.ts';
 
 const INSERT_WITH_IDS = `
   insert into books (id, title, author, year) overriding system value

@@ -21,10 +21,11 @@ import { prepareTables } from './books-table.ts';
 import { type Citus, prepareCitus } from './citus/citus.ts';
 import { connect, type Server } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
-import { isUndone, toRejection } from './errors.ts';
+import { isUndone } from './errors.ts';
 import { selectPages } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
+import { toRejection } from './rejections.ts';
 
 export async function openStore(conninfo: Conninfo, observer: StoreObserver): Promise<OpenStore> {
   let citus: Citus | undefined;

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
-import { explainRefusal, sqlState } from './errors.ts';
+import { means } from './error-codes.ts';
+import { explainRefusal } from './errors.ts';
 
 /** They keep ids and years exact. */
 export const CHECKS = ['books_id_exact', 'books_year_exact'];
@@ -105,11 +106,6 @@ const SELECT_RELATIONS = `select name from unnest($1::text[]) as name where to_r
 
 const ATTEMPTS_MAX = 20;
 
-/** Whether another process applies the same migration concurrently; these errors are temporary. */
-function isConcurrentMigration(error: unknown): boolean {
-  return ['23505', '42P07', '42710', '40001', '40P01', 'XX000'].includes(sqlState(error) ?? '');
-}
-
 interface State {
   /** The number of the last recorded migration, or 0. */
   readonly version: number;
@@ -157,7 +153,7 @@ async function apply(client: ClientBase, next: number): Promise<void> {
       await client.query([...outdated, ...records, ...statements].map(({ sql }) => sql).join(';\n'));
       return;
     } catch (error) {
-      if (!isConcurrentMigration(error) || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
+      if (!means(error, 'concurrent migration') || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
     }
     await sleep(Math.random() * 50);
   }

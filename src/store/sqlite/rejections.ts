@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { TableRejection } from '../../book/book-store.ts';
-import { constraintCode, isExpressionFailure } from './errors.ts';
+import { means, resultCode } from './error-codes.ts';
+import { isExpressionFailure } from './errors.ts';
 
 /**
  * A violated constraint, or one that fails itself, as a TableRejection, with the names of SQLite; any other error as it is.
@@ -13,12 +14,13 @@ export function toRejection(
   findIndex?: () => number | undefined,
 ): unknown {
   const isRejection = error instanceof TableRejection;
-  const code = constraintCode(error);
-  if (!isRejection && code === undefined && !isExpressionFailure(error)) return error;
+  if (!isRejection && !means(error, 'constraint') && !isExpressionFailure(error)) return error;
   // `on conflict rollback` has ended it.
   const index = database.isTransaction ? findIndex?.() : undefined;
   if (isRejection) return index === undefined ? error : new TableRejection(error.constraint, index);
-  const name = code === undefined ? FAILING : nameOf(database, code, (error as Error).message);
+  const name = means(error, 'constraint')
+    ? nameOf(database, resultCode(error), (error as Error).message)
+    : FAILING;
   return new TableRejection(name, index);
 }
 

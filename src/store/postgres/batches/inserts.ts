@@ -2,7 +2,7 @@ import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { BOOK_COLUMNS, toColumns } from '../book-columns.ts';
-import { sqlState, violatedConstraint } from '../errors.ts';
+import { means, violatedConstraint } from '../error-codes.ts';
 import { KEY_CONSTRAINT } from '../migrations.ts';
 import type { BatchStatement, Database, Statement } from '../pool/database.ts';
 import type { MayRetry } from '../pool/pool.ts';
@@ -175,7 +175,7 @@ export class Inserts {
 export function mayRetryInsert(advanceIdSequence: () => Promise<void>): MayRetry {
   let isAdvanced = false;
   return async (error) => {
-    if (sqlState(error) !== '23505') return false;
+    if (!means(error, 'not unique')) return false;
     if (violatedConstraint(error) === KEY_CONSTRAINT) return true;
     if (isAdvanced) return false;
     isAdvanced = true;

@@ -16,7 +16,7 @@ import {
   updatesIf,
 } from '../batches/update-many.ts';
 import { matchIds, TEXT_BYTES } from '../book-columns.ts';
-import { sqlState } from '../errors.ts';
+import { means } from '../error-codes.ts';
 import { CHECKS, KEY_CONSTRAINT } from '../migrations.ts';
 import { SELECT_PAGE } from '../pages.ts';
 import { type BatchStatement, type Columns, Database, type Statement } from '../pool/database.ts';
@@ -197,7 +197,7 @@ function valuesOf(rows: number, columns: number, row: string): string {
 
 /** A division by zero, with which `UPDATE_FOUND` ends if a book is missing or is another one than was found. */
 function hasConflict(error: unknown): boolean {
-  return sqlState(error) === '22012';
+  return means(error, 'division by zero');
 }
 
 /** A book that is to be changed. @see FIND_MANY */

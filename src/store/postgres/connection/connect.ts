@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../errors.ts';
-import { explainRefusal, isConnectionBroken, isReadOnly, NO_TLS, reasonOf, sqlState } from '../errors.ts';
+import { means, sqlState } from '../error-codes.ts';
+import { explainRefusal, isConnectionBroken, isReadOnly, NO_TLS, reasonOf } from '../errors.ts';
 import type { Conninfo } from './conninfo.ts';
 import { applySettings, StandbyServer } from './session-settings.ts';
 import { explainFailure } from './start-failure.ts';
@@ -94,8 +95,8 @@ async function open(conninfo: Conninfo): Promise<{ server: Server; client: Clien
  */
 function mayRequireOtherMode(failure: unknown): boolean {
   if (failure instanceof StandbyServer) return false;
-  const state = sqlState(failure);
-  return state === undefined ? !NETWORK_FAILURE.test(reasonOf(failure)) : state === '28000';
+  if (sqlState(failure) === undefined) return !NETWORK_FAILURE.test(reasonOf(failure));
+  return means(failure, 'user or mode of TLS rejected');
 }
 
 const NETWORK_FAILURE = /^(timeout|ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ENOENT)/;

@@ -1,4 +1,5 @@
-import { NO_PASSWORD, NO_TLS, reasonOf, sqlState } from '../errors.ts';
+import { sqlState } from '../error-codes.ts';
+import { NO_PASSWORD, NO_TLS, reasonOf } from '../errors.ts';
 import type { Conninfo } from './conninfo.ts';
 import { StandbyServer } from './session-settings.ts';
 

@@ -1,5 +1,6 @@
 import type { QueryConfig } from 'pg';
-import { isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../errors.ts';
+import { means } from '../error-codes.ts';
+import { toStoreError } from '../errors.ts';
 import { advanceIdSequence } from '../id-sequence.ts';
 import { OptionalFeature } from './optional-feature.ts';
 import { type ConnectionPool, type MayRetry, retry } from './pool.ts';
@@ -62,10 +63,10 @@ export class Database {
     try {
       return await this.#send({ name: `${name} ${this.#generation}`, text, values });
     } catch (error) {
-      if (!isPreparedStatementRejected(error)) throw error;
+      if (!means(error, 'prepared statement rejected')) throw error;
       this.#preparing.disable();
       // A pooler that rejects `find 0` would also reject `find 1`, and keep both on its servers.
-      if (isOutdatedPlan(error)) this.#generation++;
+      if (means(error, 'outdated plan')) this.#generation++;
       return this.#send({ text, values });
     }
   }

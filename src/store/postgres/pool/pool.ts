@@ -4,7 +4,8 @@ import { StoreUnavailable } from '../../../book/book-store.ts';
 import type { PoolState, StoreObserver } from '../../observer.ts';
 import type { Server } from '../connection/connect.ts';
 import { StandbyServer } from '../connection/session-settings.ts';
-import { isConnectionIntact, isReadOnly, isSerializationFailure } from '../errors.ts';
+import { means } from '../error-codes.ts';
+import { isConnectionIntact, isReadOnly } from '../errors.ts';
 
 export interface PoolLimits {
   readonly connectionsMax: number;
@@ -118,7 +119,7 @@ export class ConnectionPool {
 
 /** Whether a failed statement had no effect, and may succeed on a retry or, after a failover, on a new connection. */
 function isRetryable(error: unknown): boolean {
-  return isSerializationFailure(error) || isReadOnly(error) || error instanceof StandbyServer;
+  return means(error, 'serialization failure') || isReadOnly(error) || error instanceof StandbyServer;
 }
 
 /** Whether to repeat what has failed with an error that proves that it had no effect. */
