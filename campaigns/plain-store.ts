@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Book, BookFields, UpdateItem } from '../src/book/book.ts';
-import type { ListPage } from '../src/book/book-store.ts';
+import { type ListPage, StoreUnavailable } from '../src/book/book-store.ts';
 import type { OpenStore, StoreConnection } from '../src/store/engine.ts';
-import { createLoss } from '../src/store/sqlite/files/file-guard.ts';
 
 /** The faults of a {@link PlainStore}. */
 interface PlantedFaults {
@@ -12,6 +11,8 @@ interface PlantedFaults {
   readonly synchronous?: 'full' | 'normal';
   readonly isAutoincrement?: boolean;
 }
+
+const NO_HISTORY = () => Promise.reject(new StoreUnavailable('no history'));
 
 const BOOK = 'id, title, author, year';
 
@@ -25,7 +26,7 @@ export class PlainStore implements OpenStore {
     path: string,
     { commitAfterMs = 0, synchronous = 'full', isAutoincrement = true }: PlantedFaults,
   ) {
-    this.connection = { engine: 'sqlite', path, loss: createLoss() };
+    this.connection = { engine: 'sqlite', path, write: NO_HISTORY };
     this.#database = new DatabaseSync(path, { timeout: 5_000 });
     this.#commitAfterMs = commitAfterMs;
     this.#database.exec(`

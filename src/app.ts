@@ -71,7 +71,7 @@ export async function startApp(
   metrics?.start(() => ({ ...server.state(), tokens: tokens.cache }), server.gauges);
   const url = await server.listen(config.port, config.host);
   const resources = opened.move();
-  const lost = Promise.race([store, history].flatMap((part) => part?.lost ?? []));
+  const lost = store.lost ?? new Promise<string>(() => {});
   let isLost = false;
   void lost.then(() => {
     isLost = true;

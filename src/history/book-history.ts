@@ -22,9 +22,6 @@ export interface BookHistory extends AsyncDisposable {
 
   /** Stores deleted books again, as they were, under their ids: all of them, or none. @returns them in the order of the deletions */
   restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault>;
-
-  /** As that of `BookStore`. */
-  readonly lost?: Promise<string>;
 }
 
 export type ChangeCursor = LogPosition;

@@ -2,7 +2,6 @@ import type { BookStore } from '../book/book-store.ts';
 import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
 import type { Server } from './postgres/connection/connect.ts';
-import type { Loss } from './sqlite/files/file-guard.ts';
 
 /** An open store. */
 export interface OpenStore extends BookStore {
@@ -22,7 +21,13 @@ export type StoreConnection =
 export interface SqliteConnection {
   readonly engine: 'sqlite';
   readonly path: string;
-  readonly loss: Loss;
+  /**
+   * Calls the function `write` of a module in the write thread, with its connection, a function that runs a transaction, and an argument.
+   *
+   * @returns its result
+   * @throws errors in terms of the BookStore interface
+   */
+  write(module: URL, argument: unknown): Promise<unknown>;
 }
 
 /** The engine of the store at one address. Its asynchronous methods reject with StoreNotReady when they fail. */

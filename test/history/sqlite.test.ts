@@ -10,7 +10,6 @@ import type { ChangeCursor, ChangePage, CursorFault } from '../../src/history/bo
 import { ChangeReader } from '../../src/history/sqlite/change-reader.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
-import { reportFailedThread } from '../../src/store/sqlite/files/file-guard.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt } from '../../testkit/stores.ts';
 import {
@@ -359,33 +358,22 @@ describe('The history on SQLite', () => {
     assert.equal((await readAll(opened.history)).length, 1);
   });
 
-  test('acknowledges no restore to a file that was replaced, and ends the process', async () => {
+  test('acknowledges no restore to a file that was replaced, nor any later write, and ends the process', async () => {
     await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
+    const [path, moved] = [join(folder.path, 'books.db'), join(folder.path, 'moved.db')];
     await using opened = await openWithHistory(`sqlite:${path}`);
-    const { store, history } = opened;
-    await store.create(DUNE);
-    await store.delete(1);
-    assert.equal(await restore(history, 2), 'absent');
-    await rename(path, join(folder.path, 'moved.db'));
-    await assert.rejects(restore(history, 1), { name: 'StoreUnavailable' });
-    assert.match((await history.lost) ?? '', /was deleted or replaced under the service$/);
-  });
-
-  test('restores nothing, and no book is written, once any thread has found the store lost', async () => {
-    await using folder = await createFolder();
-    await using opened = await openWithHistory(`sqlite:${join(folder.path, 'books.db')}`);
     const { store, history } = opened;
     for (const id of [1, 2]) {
       await store.create(DUNE);
       await store.delete(id);
     }
-    assert.deepEqual(await restore(history, 1), { ...DUNE, id: 1 });
-    assert.equal(store.connection.engine, 'sqlite');
-    reportFailedThread(store.connection.loss);
-    await assert.rejects(restore(history, 2), { name: 'StoreUnavailable' });
+    assert.equal(await restore(history, 3), 'absent');
+    await rename(path, moved);
+    const rejected = [restore(history, 1), restore(history, 2), store.create(DUNE)];
+    for (const write of rejected) await assert.rejects(write, { name: 'StoreUnavailable' });
+    await rename(moved, path);
     await assert.rejects(store.create(DUNE), { name: 'StoreUnavailable' });
-    for (const { lost } of [store, history]) assert.equal(await lost, 'a thread of the store has failed');
+    assert.match((await store.lost) ?? '', /was deleted or replaced under the service$/);
   });
 
   test('leaves a store alone that never had one', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Client, type QueryConfig } from 'pg';
 import type { BatchQueue } from '../../src/store/batch-queue.ts';
-import { createLoss } from '../../src/store/sqlite/files/file-guard.ts';
 import { createWriteQueue, startWriteThread } from '../../src/store/sqlite/threads/write-queue.ts';
 import type { Write, WriteResult } from '../../src/store/sqlite/threads/write-thread.ts';
 import { createFolder } from '../../testkit/folder.ts';
@@ -51,7 +50,7 @@ describe('A fault after the commit of a batch rejects its calls, and none is tri
   test('on SQLite', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
-    const thread = await startWriteThread(path, createLoss());
+    const thread = await startWriteThread(path);
     const queue: BatchQueue<Write, WriteResult> = createWriteQueue(
       {
         async send(writes) {

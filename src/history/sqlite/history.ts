@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store.ts';
 import {
   defineChangeLog,
   hasChangeLog,
@@ -14,7 +13,6 @@ import { BATCH_LIMITS } from '../../store/limits.ts';
 import type { StoreObserver } from '../../store/observer.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
-import type { Loss } from '../../store/sqlite/files/file-guard.ts';
 import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type {
   BookHistory,
@@ -28,20 +26,21 @@ import type {
 import { notRecorded, READ_BATCHES, type ReadCall, readOnce } from '../change-page.ts';
 import { Removal } from '../removal.ts';
 import { HAS_OLD, SELECT_BACKLOG } from './change-reader.ts';
-import type { Write, WriteResponse, Written } from './write-thread.ts';
+import type { ChangeWrite, ChangeWriteResult } from './change-writes.ts';
 
 /** @param days how long changes are kept; undefined to stop @throws StoreNotReady */
 export async function openHistory(
-  { path, loss }: SqliteConnection,
+  connection: SqliteConnection,
   days: number | undefined,
   observer: StoreObserver,
 ): Promise<BookHistory | undefined> {
+  const { path } = connection;
   try {
     const database = await openWithoutCheckpoints(path);
     await transact(database, () => {
       if (days !== undefined || hasChangeLog(database)) defineChangeLog(database, days);
     });
-    if (days !== undefined) return new SqliteHistory(path, loss, database, observer);
+    if (days !== undefined) return new SqliteHistory(connection, database, observer);
     database.close();
     return undefined;
   } catch (error) {
@@ -50,30 +49,28 @@ export async function openHistory(
 }
 
 const READ_THREAD = new URL('./read-thread.ts', import.meta.url);
-const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
+const WRITES = new URL('./change-writes.ts', import.meta.url);
 
 /** The most changes that a read of the changes of books scans, as the index by book does not have them yet. */
 const SCANNED_MAX = 500;
 
-/** Threads read and write changes; the main thread reads the position of the last one. */
+/** A thread reads changes, and that of the store writes them; the main thread reads the position of the last one. */
 class SqliteHistory implements BookHistory {
-  readonly lost: Promise<string>;
-  readonly #lost = Promise.withResolvers<string>();
+  readonly #store: SqliteConnection;
+  /** The connection of the main thread. */
   readonly #database: DatabaseSync;
-  readonly #reader: LazyThread<ChangeRequest, ChangePage | CursorFault>;
-  /** A thread of its own, as reads do not wait for the locks of other programs. */
-  readonly #writer: LazyThread<Write, WriteResponse>;
+  /** Not the thread of the list, whose pages would wait for pages of changes. */
+  readonly #readThread: LazyThread<ChangeRequest, ChangePage | CursorFault>;
   readonly #reads: BatchQueue<ReadCall, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
-  constructor(path: string, loss: Loss, database: DatabaseSync, observer: StoreObserver) {
-    this.lost = this.#lost.promise;
+  constructor(store: SqliteConnection, database: DatabaseSync, observer: StoreObserver) {
+    this.#store = store;
     this.#database = database;
-    this.#reader = new LazyThread(READ_THREAD, path, 'history read thread', observer);
-    this.#writer = new LazyThread(WRITE_THREAD, path, 'history write thread', observer, loss);
+    this.#readThread = new LazyThread(READ_THREAD, store.path, 'history thread', observer);
     const options = { ...BATCH_LIMITS, observer };
-    const read = (request: ChangeRequest) => this.#reader.send(request);
+    const read = (request: ChangeRequest) => this.#readThread.send(request);
     this.#reads = new BatchQueue((calls) => readOnce(calls, read), { ...options, ...READ_BATCHES });
     this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
@@ -105,7 +102,7 @@ class SqliteHistory implements BookHistory {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
-    await Promise.all([this.#reader.close(), this.#writer.close()]);
+    await this.#readThread.close();
     if (this.#database.isOpen) this.#database.close();
   }
 
@@ -113,16 +110,13 @@ class SqliteHistory implements BookHistory {
     return (await this.#write(request)) as readonly Book[] | RestoreFault;
   }
 
-  async #write(write: Write): Promise<Written> {
-    const response = await this.#writer.send(write);
-    if ('written' in response) return response.written;
-    this.#lost.resolve(response.lost);
-    throw new StoreUnavailable('writes may be lost');
+  #write(change: ChangeWrite): Promise<ChangeWriteResult> {
+    return this.#store.write(WRITES, change) as Promise<ChangeWriteResult>;
   }
 
   /** Removes the first old changes, and indexes the next ones. @returns whether there may be more */
   async #maintain(): Promise<boolean> {
-    // Without any, the write thread does not start, and takes no lock.
+    // Without any, no write transaction begins, for which other writes would wait.
     const hasOld = this.#database.prepare(HAS_OLD).get() !== undefined;
     const isRemoving = hasOld && (await this.#write('remove')) === true;
     return (await this.#indexSome()) || isRemoving;

@@ -17,7 +17,7 @@ import {
   transact,
   whileBusy,
 } from './files/connection.ts';
-import { createLoss, FileGuard, StoreLost } from './files/file-guard.ts';
+import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
 import { toRejection } from './rejections.ts';
 
@@ -40,7 +40,7 @@ export async function openArchive(path: string): Promise<BookArchive> {
     const database = await openConnection(path, expectBooksIfAny);
     await transact(database, () => prepareTables(database));
     const checkpoint = takeOverCheckpoints(database);
-    const files = new FileGuard(path, createLoss());
+    const files = new FileGuard(path);
     const afterCommit = () => {
       files.check();
       checkpoint();

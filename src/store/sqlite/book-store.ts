@@ -2,27 +2,24 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
 import type { ListPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
-import type { OpenStore, SqliteConnection, StoreConnection } from '../engine.ts';
+import type { OpenStore, SqliteConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
 import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
-import { createLoss, reportFailedThread } from './files/file-guard.ts';
-import { LazyThread } from './threads/thread-client.ts';
+import { LazyThread, toBuilt } from './threads/thread-client.ts';
 import { createWriteQueue, startWriteThread, type WriteThread } from './threads/write-queue.ts';
 import type { Write, WriteResult } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
 export async function openStore(path: string, observer: StoreObserver): Promise<OpenStore> {
-  const loss = createLoss();
-  const writer = await startWriteThread(path, loss);
+  const writeThread = await startWriteThread(path);
   try {
-    const finder = await openConnection(path);
-    return new SqliteBookStore({ engine: 'sqlite', path, loss }, writer, finder, observer);
+    return new SqliteBookStore(path, writeThread, await openConnection(path), observer);
   } catch (error) {
-    await writer.close();
+    await writeThread.close();
     throw toNotReady(error, path);
   }
 }
@@ -31,38 +28,34 @@ const LIST_THREAD = new URL('./threads/list-thread.ts', import.meta.url);
 
 /** Threads write and list. The main thread reads single books, faster than a message to a thread. */
 class SqliteBookStore implements OpenStore {
-  readonly connection: StoreConnection;
+  readonly connection: SqliteConnection;
   readonly lost: Promise<string>;
-  readonly #writer: WriteThread;
-  readonly #reader: LazyThread<readonly PageRequest[], readonly ListPage[]>;
-  readonly #finder: DatabaseSync;
+  readonly #writeThread: WriteThread;
+  readonly #listThread: LazyThread<readonly PageRequest[], readonly ListPage[]>;
+  /** The connection of the main thread. */
+  readonly #database: DatabaseSync;
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<PageCall, ListPage>;
 
-  constructor(
-    connection: SqliteConnection,
-    writer: WriteThread,
-    finder: DatabaseSync,
-    observer: StoreObserver,
-  ) {
-    const { path, loss } = connection;
-    this.connection = connection;
-    this.lost = writer.failed;
-    void writer.failed.then(() => reportFailedThread(loss));
-    this.#writer = writer;
-    this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
-    this.#finder = finder;
-    this.#select = prepareBook(finder, SELECT);
+  constructor(path: string, writeThread: WriteThread, database: DatabaseSync, observer: StoreObserver) {
+    const write = (module: URL, argument: unknown) =>
+      writeThread.send({ module: toBuilt(module).href, argument });
+    this.connection = { engine: 'sqlite', path, write };
+    this.lost = writeThread.failed;
+    this.#writeThread = writeThread;
+    this.#listThread = new LazyThread(LIST_THREAD, path, 'list thread', observer);
+    this.#database = database;
+    this.#select = prepareBook(database, SELECT);
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
-    this.#writes = createWriteQueue(writer, observer);
+    this.#writes = createWriteQueue(writeThread, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
       ...options,
       name: 'find',
       endsInTurn: true,
     });
-    const read = (requests: readonly PageRequest[]) => this.#reader.send(requests);
+    const read = (requests: readonly PageRequest[]) => this.#listThread.send(requests);
     this.#lists = new BatchQueue((calls) => readPages(calls, read), {
       ...options,
       ...PAGE_BATCHES,
@@ -116,19 +109,19 @@ class SqliteBookStore implements OpenStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#writes, this.#finds, this.#lists].map((queue) => queue.close()));
-    if (this.#finder.isOpen) this.#finder.close();
-    await this.#reader.close();
-    await this.#writer.close();
+    if (this.#database.isOpen) this.#database.close();
+    await this.#listThread.close();
+    await this.#writeThread.close();
   }
 
   /** Reads several books in one transaction, whose locks cost more than a read. */
   #find(ids: readonly number[]): (Book | undefined)[] {
     return run(() => {
-      if (ids.length > 1) this.#finder.exec('begin');
+      if (ids.length > 1) this.#database.exec('begin');
       try {
         return ids.map((id) => toBook(this.#select.get(id)));
       } finally {
-        if (this.#finder.isTransaction) this.#finder.exec('rollback');
+        if (this.#database.isTransaction) this.#database.exec('rollback');
       }
     });
   }

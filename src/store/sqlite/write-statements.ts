@@ -12,9 +12,9 @@ export type WriteStatements = ReturnType<typeof prepareWriteStatements>;
 
 /** The statements that change books, and what these need to read, for a connection that writes. */
 export function prepareWriteStatements(database: DatabaseSync) {
-  database.exec('create temp table if not exists other (id integer primary key)');
+  database.exec('create temp table if not exists last_id (id integer primary key)');
   return {
-    insertOther: database.prepare('insert or replace into temp.other values (1)'),
+    replaceLastId: database.prepare('insert or replace into temp.last_id values (1)'),
     select: prepareBook(database, SELECT),
     /** The length of a book; `octet_length` of a bare column does not read the text. */
     selectBytes: database.prepare(

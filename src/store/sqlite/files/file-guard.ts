@@ -7,39 +7,17 @@ export class StoreLost extends Error {
 }
 
 /**
- * Whether a store is lost, and why: shared by the threads of a process, so that what one of them finds keeps all of them from further
- * commits and responses. 0 while it is not; otherwise one of the numbers below, the last one plus the index of a file of {@link FileGuard}.
- */
-export type Loss = Int32Array<SharedArrayBuffer>;
-
-export function createLoss(): Loss {
-  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-}
-
-/** Nobody knows what a thread that has failed has committed. */
-export function reportFailedThread(loss: Loss): void {
-  lose(loss, THREAD_FAILED);
-}
-
-const [THREAD_FAILED, UNSYNCED, REPLACED] = [1, 2, 3];
-
-/** The first reason stays. */
-function lose(loss: Loss, reason: number): void {
-  Atomics.compareExchange(loss, 0, 0, reason);
-}
-
-/**
  * Detects what makes a store lost: a failed sync, and deleted or replaced files, to which SQLite itself keeps writing
  * (sqlite.org/howtocorrupt.html, section 2.4).
  */
 export class FileGuard {
-  readonly #loss: Loss;
   readonly #files: readonly GuardedFile[];
   readonly #walIndex: GuardedFile;
+  /** Once the store is lost. It stays so: later commits could succeed. */
+  #loss: StoreLost | undefined;
 
   /** @param path the SQLite file, already opened in WAL mode and written to, so that its WAL exists, and its index `-shm` */
-  constructor(path: string, loss: Loss) {
-    this.#loss = loss;
+  constructor(path: string) {
     // SQLite puts the WAL beside the file that a symbolic link leads to.
     const wal = `${realpathSync(path)}-wal`;
     // Processes that have different ones write over each other's commits in the same WAL. It has the locks of SQLite, so it is
@@ -59,37 +37,25 @@ export class FileGuard {
    */
   check(): void {
     this.#compare(...this.#files);
-    this.checkLoss();
   }
 
   /** Before a commit: with another `-shm`, it would overwrite those that another process has acknowledged. @throws StoreLost */
   checkBeforeCommit(): void {
     this.#compare(this.#walIndex);
-    this.checkLoss();
-  }
-
-  /** @throws StoreLost when a thread of this process has found that the store is lost */
-  checkLoss(): void {
-    const reason = Atomics.load(this.#loss, 0);
-    if (reason !== 0) throw new StoreLost(this.#describe(reason));
   }
 
   /** An error of a transaction or a checkpoint: StoreLost after a failed sync, otherwise the error itself. */
   toLost(error: unknown): unknown {
     if (!isSyncFailure(error)) return error;
-    lose(this.#loss, UNSYNCED);
-    return new StoreLost(this.#describe(UNSYNCED));
-  }
-
-  #describe(reason: number): string {
-    if (reason === THREAD_FAILED) return 'a thread of the store has failed';
-    if (reason === UNSYNCED) return 'the disk has failed to make a change durable (fsync)';
-    return `the file ${this.#files[reason - REPLACED]?.path} was deleted or replaced under the service`;
+    this.#loss ??= new StoreLost('the disk has failed to make a change durable (fsync)');
+    return this.#loss;
   }
 
   #compare(...files: readonly GuardedFile[]): void {
     const replaced = files.find(({ read, identity }) => identify(read) !== identity);
-    if (replaced) lose(this.#loss, REPLACED + this.#files.indexOf(replaced));
+    if (replaced)
+      this.#loss ??= new StoreLost(`the file ${replaced.path} was deleted or replaced under the service`);
+    if (this.#loss) throw this.#loss;
   }
 }
 

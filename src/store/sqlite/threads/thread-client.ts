@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import { StoreUnavailable, TableRejection } from '../../../book/book-store.ts';
 import { StoreNotReady } from '../../errors.ts';
 import { DegradablePart, type StoreObserver } from '../../observer.ts';
-import { createLoss, type Loss } from '../files/file-guard.ts';
 import { CLOSE, type Message, RequestFailed, toError } from './thread-messages.ts';
 
 /** A thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
@@ -39,15 +38,10 @@ export class ThreadClient<Request, Response> {
   }
 
   /** @param module calls `serveRequests` @throws StoreNotReady when the file cannot be opened or prepared */
-  static async start<Request, Response>(
-    module: URL,
-    path: string,
-    loss: Loss,
-  ): Promise<ThreadClient<Request, Response>> {
+  static async start<Request, Response>(module: URL, path: string): Promise<ThreadClient<Request, Response>> {
     const cache = getCompileCacheDir();
-    // The names of modules end in .js in a build, which rewrites imports only.
-    const thread = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
-      workerData: { path, loss },
+    const thread = new Worker(toBuilt(module), {
+      workerData: { path },
       // Threads do not inherit the compile cache that bin/bookkeeping.mjs enables.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
       resourceLimits: MEMORY_LIMITS,
@@ -78,14 +72,11 @@ export class ThreadClient<Request, Response> {
 export class LazyThread<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
-  readonly #loss: Loss;
   readonly #part: DegradablePart;
   #thread: Promise<ThreadClient<Request, Response>> | undefined;
   #isClosed = false;
 
-  /** @param loss that of the store, if the thread writes to it */
-  constructor(module: URL, path: string, name: string, observer: StoreObserver, loss = createLoss()) {
-    this.#loss = loss;
+  constructor(module: URL, path: string, name: string, observer: StoreObserver) {
     this.#part = new DegradablePart(name, observer);
     this.#module = module;
     this.#path = path;
@@ -104,7 +95,7 @@ export class LazyThread<Request, Response> {
 
   async #start(): Promise<ThreadClient<Request, Response>> {
     try {
-      const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path, this.#loss);
+      const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path);
       void thread.failed.then((reason) => {
         this.#part.report(new Error(reason));
         this.#thread = undefined;
@@ -117,6 +108,11 @@ export class LazyThread<Request, Response> {
       throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
     }
   }
+}
+
+/** In a build, which rewrites imports only, the names of modules end in .js. */
+export function toBuilt(module: URL): URL {
+  return new URL(module.href.replace(/\.ts$/, extname(import.meta.url)));
 }
 
 const MEMORY_LIMITS = {

@@ -1,7 +1,7 @@
 import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toNotReady, toStoreError } from '../errors.ts';
-import { type Loss, StoreLost } from '../files/file-guard.ts';
+import { StoreLost } from '../files/file-guard.ts';
 import { CLOSE, type Message, toFailure } from './thread-messages.ts';
 
 /** What a thread does; its side of a ThreadClient. */
@@ -23,16 +23,16 @@ const MAINTENANCE_MS = 500;
 
 /** The main function of a thread. @param open opens the SQLite file at a path, or throws */
 export async function serveRequests<Request, Response>(
-  open: (path: string, loss: Loss) => Promise<RequestHandler<Request, Response>>,
+  open: (path: string) => Promise<RequestHandler<Request, Response>>,
 ): Promise<void> {
   if (!parentPort) throw new Error('not a thread');
   const port = parentPort;
-  const { path, loss } = workerData as { readonly path: string; readonly loss: Loss };
+  const { path } = workerData as { readonly path: string };
   const post = (message: Message<Response | undefined>, transfer: ArrayBuffer[] = []) =>
     port.postMessage(message, transfer);
   let handler: RequestHandler<Request, Response>;
   try {
-    handler = await open(path, loss);
+    handler = await open(path);
   } catch (error) {
     post({ failure: toFailure(toNotReady(error, path)) });
     return;

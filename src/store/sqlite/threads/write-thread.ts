@@ -13,7 +13,7 @@ import {
   transact,
   transactGuarded,
 } from '../files/connection.ts';
-import { FileGuard, type Loss } from '../files/file-guard.ts';
+import { FileGuard } from '../files/file-guard.ts';
 import { toRejection } from '../rejections.ts';
 import { prepareWriteStatements, type WriteStatements } from '../write-statements.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
@@ -28,51 +28,55 @@ export type Write =
 
 type Target = { readonly id: number; readonly expected?: BookFields };
 
+/** A batch of writes; or a function `write` in a module, and its argument. */
+export type WriteRequest = readonly Write[] | { readonly module: string; readonly argument: unknown };
+
+interface WriteModule {
+  readonly write: (database: DatabaseSync, transact: Transact, argument: unknown) => Promise<unknown>;
+}
+
+/** Commits what an operation writes, or nothing if it throws. */
+export type Transact = <Result>(operation: () => Result) => Promise<Result>;
+
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
 export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault;
 
-class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
+class WriteHandler implements RequestHandler<WriteRequest, unknown> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
   readonly #keys: IdempotencyKeys;
   readonly #checkpoint: () => void;
   readonly #statements: WriteStatements;
+  readonly #transact: Transact = (operation) => transactGuarded(this.#database, this.#files, operation);
   #removalDueAt = 0;
 
-  constructor(database: DatabaseSync, path: string, loss: Loss) {
+  constructor(database: DatabaseSync, path: string) {
     this.#database = database;
-    this.#files = new FileGuard(path, loss);
+    this.#files = new FileGuard(path);
     this.#keys = new IdempotencyKeys(database);
     this.#checkpoint = takeOverCheckpoints(database);
     this.#statements = prepareWriteStatements(database);
   }
 
-  /** Commits all of the writes, or none. */
-  async handle(writes: readonly Write[]): Promise<WriteResult[]> {
+  async handle(request: WriteRequest): Promise<unknown> {
     try {
-      return await transactGuarded(this.#database, this.#files, () => {
-        // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
-        // it remembers that a table of a trigger is missing.
-        this.#statements.select.get(0);
-        return writes.map((write) => this.#perform(write));
-      });
+      return await ('module' in request ? this.#call(request) : this.#performAll(request));
     } catch (error) {
-      const reason = toRejection(this.#database, error);
-      // Otherwise `run` of each later statement would throw, if it returns the id that was rejected last, beyond the exact numbers.
-      if (reason instanceof TableRejection) this.#statements.insertOther.run();
-      throw reason;
+      // SQLite remembers the id of the last insert, also of a rejected one. Were it beyond the exact numbers, each later `run` would throw,
+      // as it returns that id.
+      if (error instanceof TableRejection) this.#statements.replaceLastId.run();
+      throw error;
     }
   }
 
-  transfer(results: readonly WriteResult[]): ArrayBuffer[] {
-    const pages = results.filter((result) => Array.isArray(result)).flat();
-    return pages.map(({ buffer }) => buffer as ArrayBuffer);
+  transfer(response: unknown): ArrayBuffer[] {
+    const parts = Array.isArray(response) ? response.flat() : [];
+    return parts.flatMap((part) => (part instanceof Uint8Array ? [part.buffer as ArrayBuffer] : []));
   }
 
   maintain(isIdle: boolean): void {
     // After a response, the files have just been checked.
     if (isIdle) this.#files.check();
-    else this.#files.checkLoss();
     try {
       this.#removeOldKeys();
       this.#checkpoint();
@@ -88,6 +92,25 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
       await closeLast(this.#database);
     } catch (error) {
       throw this.#files.toLost(error);
+    }
+  }
+
+  async #call({ module, argument }: Exclude<WriteRequest, readonly Write[]>): Promise<unknown> {
+    const { write } = (await import(module)) as WriteModule;
+    return write(this.#database, this.#transact, argument);
+  }
+
+  /** Commits all of the writes, or none. */
+  async #performAll(writes: readonly Write[]): Promise<WriteResult[]> {
+    try {
+      return await this.#transact(() => {
+        // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
+        // it remembers that a table of a trigger is missing.
+        this.#statements.select.get(0);
+        return writes.map((write) => this.#perform(write));
+      });
+    } catch (error) {
+      throw toRejection(this.#database, error);
     }
   }
 
@@ -256,10 +279,10 @@ function* updatesIn(arrays: readonly Uint8Array[]): Generator<UpdateItem, undefi
   for (const array of arrays) yield* JSON.parse(Buffer.from(array).toString()) as UpdateItem[];
 }
 
-await serveRequests(async (path, loss) => {
+await serveRequests(async (path) => {
   const database = await openConnection(path, expectBooksIfAny);
   await transact(database, () => prepareTables(database));
   // After a failed fsync of an earlier process, the WAL can be readable but not durable, so it is written again.
   database.exec('pragma wal_checkpoint(truncate)');
-  return new WriteHandler(database, path, loss);
+  return new WriteHandler(database, path);
 });
