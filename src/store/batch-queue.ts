@@ -14,10 +14,8 @@ export interface BatchOptions<Item> {
   readonly batchItemsMax: number;
   /** Calls beyond this number are rejected. */
   readonly queueItemsMax: number;
-  /** Whether batches end in the turn of the event loop in which they start. Then the next one waits, as other calls may follow in the turn. */
-  readonly endsInTurn?: boolean;
-  /** Items with equal keys are never in one batch, and run in the order of their calls. */
-  readonly keyOf?: (item: Item) => unknown;
+  /** Items of which this is equal are never in one batch, and run in the order of their calls. */
+  readonly uniqueBy?: (item: Item) => unknown;
   /** Makes for each batch the function that tells whether the next item joins it. The first one that does not is the first of the next batch. */
   readonly joining?: () => (item: Item) => boolean;
   /** Called before an item runs. What it throws rejects the call, and the item does not run. */
@@ -28,31 +26,30 @@ export interface BatchOptions<Item> {
 export const NOTHING_CHANGES = () => true;
 
 /** Runs a batch. @returns the results in the order of the items; one that is an error rejects the call of its item alone */
-export type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
+export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
 
-/** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
+/** The most turns of the event loop that a batch waits for calls, as concurrent requests arrive over several turns. */
 const GATHERING_TURNS_MAX = 8;
-/** After so many batches of one call each, there is one client, whose calls do not wait. With 32 clients, a few batches are so, too. */
-const LONE_BATCHES_MIN = 16;
 
 /**
- * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. If a batch fails and has changed
- * nothing, its items are retried one by one; if it may have changed something, all its calls fail. After
+ * Runs concurrent calls in batches: calls that arrive while a batch runs, and in the turns after it, form the next one. A call that finds
+ * no other runs at once if the batch before had one call, too: a lone client never waits.
+ *
+ * If a batch fails and has changed nothing, its items are retried one by one; if it may have changed something, all its calls fail. After
  * {@link StoreUnavailable}, they and all queued calls fail.
  */
 export class BatchQueue<Item, Result> {
-  readonly #run: Run<Item, Result>;
+  readonly #runBatch: RunBatch<Item, Result>;
   readonly #options: BatchOptions<Item>;
   readonly #observe: OperationObserver;
   #queue: Call<Item, Result>[] = [];
   #isRunning = false;
-  /** The number of batches since the last one of several calls. */
-  #loneBatches = 0;
+  #wasAlone = true;
   #onIdle: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(run: Run<Item, Result>, options: BatchOptions<Item>) {
-    this.#run = run;
+  constructor(runBatch: RunBatch<Item, Result>, options: BatchOptions<Item>) {
+    this.#runBatch = runBatch;
     this.#options = options;
     this.#observe = options.observer.operation(options.name, () => this.#queue.length);
   }
@@ -63,7 +60,7 @@ export class BatchQueue<Item, Result> {
     if (this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ item, hasFailed: false, resolve, reject });
+    this.#queue.push({ item, isRetried: false, resolve, reject });
     if (!this.#isRunning) void this.#runBatches();
     return promise;
   }
@@ -76,13 +73,12 @@ export class BatchQueue<Item, Result> {
 
   async #runBatches(): Promise<void> {
     this.#isRunning = true;
-    const { endsInTurn } = this.#options;
+    if (!this.#wasAlone) await this.#gather();
     while (this.#queue.length > 0) {
-      if (!endsInTurn && this.#loneBatches < LONE_BATCHES_MIN) await this.#gather();
       const batch = this.#takeBatch();
       if (batch.length > 0) await this.#flush(batch);
-      this.#loneBatches = batch.length > 1 ? 0 : this.#loneBatches + 1;
-      if (endsInTurn) await this.#gather();
+      this.#wasAlone = batch.length <= 1;
+      await this.#gather();
     }
     this.#isRunning = false;
     this.#onIdle?.();
@@ -98,27 +94,27 @@ export class BatchQueue<Item, Result> {
   }
 
   #takeBatch(): Call<Item, Result>[] {
-    const { batchItemsMax, keyOf, joining } = this.#options;
-    const itemsMax = this.#queue[0]?.hasFailed ? 1 : batchItemsMax;
+    const { batchItemsMax, uniqueBy, joining } = this.#options;
+    const itemsMax = this.#queue[0]?.isRetried ? 1 : batchItemsMax;
     const joins = joining?.();
-    const keys = new Set<unknown>();
+    const values = new Set<unknown>();
     const batch: Call<Item, Result>[] = [];
-    const blocked: Call<Item, Result>[] = [];
-    let taken = 0;
+    const postponed: Call<Item, Result>[] = [];
+    let inspected = 0;
     for (const call of this.#queue) {
-      const key = keyOf?.(call.item);
-      if (keyOf && keys.has(key)) {
-        taken++;
-        blocked.push(call);
+      const value = uniqueBy?.(call.item);
+      if (uniqueBy && values.has(value)) {
+        inspected++;
+        postponed.push(call);
         continue;
       }
       if (batch.length >= itemsMax || joins?.(call.item) === false) break;
-      taken++;
+      inspected++;
       if (!this.#begin(call)) continue;
-      if (keyOf) keys.add(key);
+      values.add(value);
       batch.push(call);
     }
-    this.#queue.splice(0, taken, ...blocked);
+    this.#queue.splice(0, inspected, ...postponed);
     return batch;
   }
 
@@ -136,7 +132,7 @@ export class BatchQueue<Item, Result> {
     const startedMs = performance.now();
     let results: readonly (Result | Error)[];
     try {
-      results = await this.#run(batch.map((call) => call.item));
+      results = await this.#runBatch(batch.map((call) => call.item));
     } catch (error) {
       this.#observe(batch.length, performance.now() - startedMs, !(error instanceof TableRejection));
       this.#fail(batch, error);
@@ -153,7 +149,7 @@ export class BatchQueue<Item, Result> {
   #fail(batch: Call<Item, Result>[], error: unknown): void {
     const isUnavailable = error instanceof StoreUnavailable;
     if (batch.length > 1 && !isUnavailable && this.#options.isUndone(error)) {
-      for (const call of batch) call.hasFailed = true;
+      for (const call of batch) call.isRetried = true;
       this.#queue.unshift(...batch);
       return;
     }
@@ -163,8 +159,8 @@ export class BatchQueue<Item, Result> {
 
 interface Call<Item, Result> {
   readonly item: Item;
-  /** Whether it was in a batch that failed, and is retried by itself. */
-  hasFailed: boolean;
+  /** Whether it was in a batch that failed, and runs by itself. */
+  isRetried: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }

@@ -76,47 +76,50 @@ const joining = () => {
   };
 };
 
-/** Items of one letter have one key. */
-const keyOf = (item: string) => item[0];
+/** Items of one letter are never in one batch. */
+const uniqueBy = (item: string) => item[0];
 
 describe('A call', () => {
-  test('that is alone runs at the end of its turn of the event loop', async () => {
+  test('that is alone runs at once, after others that were alone', async () => {
+    const harness = new Harness();
+    for (const [index, item] of ['a', 'b', 'c'].entries()) {
+      void harness.call(item);
+      assert.equal(harness.batches.at(-1), item);
+      await harness.end(index);
+    }
+    assert.equal(harness.results, 'A, B, C');
+  });
+
+  test('waits for those of the next turns of the event loop, after a batch of several', async () => {
     const harness = new Harness();
     await harness.call('a');
-    assert.deepEqual(harness.batches, ['a']);
+    await harness.call('b', 'c');
+    for (const batch of [0, 1]) await harness.end(batch);
+    void harness.call('d', 'e');
+    await nextTurn();
+    void harness.call('f');
+    await nextTurn();
+    await harness.call('g');
+    assert.deepEqual(harness.batches, ['a', 'b c', 'd e f g']);
 
-    await harness.end(0);
-    assert.equal(harness.results, 'A');
+    await harness.end(2);
+    await harness.call('h');
+    await harness.end(3);
+    void harness.call('i');
+    assert.deepEqual(harness.batches.slice(3), ['h', 'i']);
   });
 
-  test('runs at once after 16 that were alone, until calls share a batch', async () => {
-    const harness = new Harness();
-    for (let batch = 0; batch < 16; batch++) {
-      await harness.call('a');
-      await harness.end(batch);
-    }
-    void harness.call('b');
-    assert.equal(harness.batches.length, 17);
-
-    await harness.call('c', 'd');
-    for (const batch of [16, 17]) await harness.end(batch);
-    void harness.call('e');
-    assert.deepEqual(harness.batches.slice(16), ['b', 'c d']);
-  });
-
-  test('of a batch that ends in its turn runs at once, and the next batch has the other calls of the turn', async () => {
+  test('that comes in the turn in which a batch starts and ends joins the others of the turn', async () => {
     const batches: string[] = [];
     const run = async (items: readonly string[]) => {
       batches.push(items.join(' '));
       return items;
     };
-    const queue = new BatchQueue<string, string>(run, { ...BOUNDS, endsInTurn: true });
+    const queue = new BatchQueue<string, string>(run, BOUNDS);
     const calls = ['a', 'b', 'c'].map((item) => queue.add(item));
     assert.deepEqual(batches, ['a']);
     assert.deepEqual(await Promise.all(calls), ['a', 'b', 'c']);
-    await turns();
-    void queue.add('d');
-    assert.deepEqual(batches, ['a', 'b c', 'd']);
+    assert.deepEqual(batches, ['a', 'b c']);
   });
 
   test('that arrives while a batch runs joins the next one', async () => {
@@ -149,24 +152,17 @@ describe('A call', () => {
     assert.deepEqual(harness.batches, ['a', 'b']);
   });
 
-  test('shares a batch with calls of the next turns of the event loop', async () => {
-    const harness = new Harness();
-    void harness.call('a', 'b');
-    await nextTurn();
-    void harness.call('c');
-    await nextTurn();
-    await harness.call('d');
-    assert.deepEqual(harness.batches, ['a b c d']);
-  });
-
   test('runs even if every turn adds calls', async () => {
     const harness = new Harness();
-    void harness.call('a', 'b');
+    await harness.call('a');
+    await harness.call('b', 'b');
+    for (const batch of [0, 1]) await harness.end(batch);
+    void harness.call('c', 'c');
     for (let turn = 0; turn < 20; turn++) {
       await nextTurn();
       void harness.call('c');
     }
-    assert.match(harness.batches.join(', '), /^a b( c)*$/);
+    assert.match(harness.batches.join(', '), /^a, b b, c c( c)+$/);
   });
 });
 
@@ -268,9 +264,9 @@ describe('When the store is unavailable', () => {
   });
 });
 
-describe('Items with equal keys', () => {
-  test('never share a batch, and keep their order', async () => {
-    const harness = new Harness({ keyOf });
+describe('Items that must not meet', () => {
+  test('are in different batches, in their order', async () => {
+    const harness = new Harness({ uniqueBy });
     await harness.call('x');
     await harness.call('a1', 'a2', 'b1', 'a3', 'b2');
     for (const batch of [0, 1, 2, 3]) await harness.end(batch);
@@ -280,7 +276,7 @@ describe('Items with equal keys', () => {
   });
 
   test('keep their order when batches are full', async () => {
-    const harness = new Harness({ keyOf, batchItemsMax: 2 });
+    const harness = new Harness({ uniqueBy, batchItemsMax: 2 });
     await harness.call('x');
     await harness.call('a1', 'a2', 'b1', 'c1', 'a3', 'c2');
     for (const batch of [0, 1, 2, 3]) await harness.end(batch);

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import type { ListPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
-import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type Run } from '../batch-queue.ts';
+import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type RunBatch } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
@@ -63,10 +63,10 @@ class PostgresBookStore implements OpenStore {
     this.connection = { engine: 'postgres', server, canHaveTriggers: !citus };
     const queueOf = <Item, Result>(
       name: string,
-      run: Run<Item, Result>,
+      run: RunBatch<Item, Result>,
       options: Partial<BatchOptions<Item>> = {},
     ) => {
-      const runBatch: Run<Item, Result> = (items) =>
+      const runBatch: RunBatch<Item, Result> = (items) =>
         run(items).catch((error: unknown) => Promise.reject(toRejection(error)));
       const distributed = citus?.batchesOf(name, runBatch);
       const queue = new BatchQueue<Item, Result>(distributed?.run ?? runBatch, {
@@ -89,7 +89,7 @@ class PostgresBookStore implements OpenStore {
     const inserts = new Inserts(database, bulkDatabase);
     this.#creates = queueOf('create', (books) => inserts.create(books));
     this.#keyedCreates = queueOf('create_once', (books) => inserts.createOnce(books), {
-      keyOf: ({ key }) => key,
+      uniqueBy: ({ key }) => key,
     });
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
@@ -102,14 +102,14 @@ class PostgresBookStore implements OpenStore {
       isUndone: NOTHING_CHANGES,
     });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
-      keyOf: ({ id }) => id,
+      uniqueBy: ({ id }) => id,
     });
-    this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { keyOf: (id) => id });
+    this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { uniqueBy: (id) => id });
     this.#expectedUpdates = queueOf('update_expected', (updates) => updateExpectedBooks(database, updates), {
-      keyOf: ({ expected }) => expected.id,
+      uniqueBy: ({ expected }) => expected.id,
     });
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
-      keyOf: ({ id }) => id,
+      uniqueBy: ({ id }) => id,
     });
   }
 

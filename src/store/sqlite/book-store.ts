@@ -50,11 +50,7 @@ class SqliteBookStore implements OpenStore {
     this.#select = prepareBook(database, SELECT);
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
     this.#writes = createWriteQueue(writeThread, observer);
-    this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
-      ...options,
-      name: 'find',
-      endsInTurn: true,
-    });
+    this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const read = (requests: readonly PageRequest[]) => this.#listThread.send(requests);
     this.#lists = new BatchQueue((calls) => readPages(calls, read), {
       ...options,

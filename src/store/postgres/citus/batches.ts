@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../../../book/book-store.ts';
-import type { Run } from '../../batch-queue.ts';
+import type { RunBatch } from '../../batch-queue.ts';
 
 /** Runs each item of a batch by itself, at the same time as the others. */
-export function runAlone<Item, Result>(run: Run<Item, Result>): Run<Item, Result> {
+export function runAlone<Item, Result>(run: RunBatch<Item, Result>): RunBatch<Item, Result> {
   return async (items) => {
     const runs = items.map((item) => run([item]).catch((error: Error) => [error]));
     const results = (await Promise.all(runs)).flat();
@@ -14,7 +14,7 @@ export function runAlone<Item, Result>(run: Run<Item, Result>): Run<Item, Result
 }
 
 /** Runs a batch that changes nothing, and if a worker is unavailable, each of its items by itself. */
-export function runTogether<Item, Result>(run: Run<Item, Result>): Run<Item, Result> {
+export function runTogether<Item, Result>(run: RunBatch<Item, Result>): RunBatch<Item, Result> {
   return async (items) => {
     try {
       return await run(items);

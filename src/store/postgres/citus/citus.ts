@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { BatchOptions, Run } from '../../batch-queue.ts';
+import type { BatchOptions, RunBatch } from '../../batch-queue.ts';
 import { isUnsupported } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
@@ -35,8 +35,8 @@ export class Citus {
    */
   batchesOf<Item, Result>(
     name: string,
-    run: Run<Item, Result>,
-  ): { readonly run: Run<Item, Result>; readonly options: Partial<BatchOptions<Item>> } | undefined {
+    run: RunBatch<Item, Result>,
+  ): { readonly run: RunBatch<Item, Result>; readonly options: Partial<BatchOptions<Item>> } | undefined {
     if (name === 'find') {
       const [alone, together] = [runAlone(run), runTogether(run)];
       return { run: (ids) => (ids.length > FEW_FINDS ? together : alone)(ids), options: {} };
