@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
-import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
+import { type MemoryBudget, Reservation } from '../http/memory-budget.ts';
 
 /** What the responses may use that clients have not read yet. */
 export interface UnreadLimits {

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { Invalid } from '../../json/invalid.ts';
 import { DISCARD_TIMEOUT_MS, DISCARDED_BYTES_MAX } from '../limits.ts';
+import { MemoryBudget, Reservation } from '../memory-budget.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { Rejection } from '../rejection.ts';
-import { MemoryBudget, Reservation } from './memory-budget.ts';
 
 export type BodyError = Extract<
   OutcomeName,

@@ -8,14 +8,14 @@ export const REQUEST_NOT_TAKEN = 'HPE_CB_HEADERS_COMPLETE';
 
 /**
  * Routes pipelined requests one after the other: their effects have their order (RFC 9112, section 9.3.2), none has an effect
- * after the last response of the connection, and one response at a time waits for the client to read it. Until its turn a
+ * after the last response of the connection, and one response at a time waits for the client to read it. Until it is routed, a
  * request takes the memory that Node gives it, but none of Fastify's. All connections with waiting requests share the
- * {@link Turns}, so that pipelining delays nobody else: a request that is not pipelined is routed at once.
+ * {@link RoutingQueue}, so that pipelining delays nobody else: a request that is not pipelined is routed at once.
  */
 export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
   const { server } = app;
   const all = { count: 0, max: limits.waitingRequests };
-  const turns = new Turns();
+  const queue = new RoutingQueue();
   // Fastify's own listener is `routing`.
   server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
@@ -31,7 +31,7 @@ export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
     queueMicrotask(() => {
       if (state.waiting > 0) socket.pause();
     });
-    const takeTurn = () => {
+    const route = () => {
       if (!socket.writable) return false;
       state.waiting--;
       all.count--;
@@ -39,11 +39,11 @@ export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
       app.routing(request, response);
       return true;
     };
-    previous.once('close', () => turns.add(takeTurn));
+    previous.once('close', () => queue.add(route));
   });
   server.on('connection', (socket: Connection) => {
     limitRequests(socket, all);
-    // Their turns do not come.
+    // They are not routed.
     socket.once('close', () => {
       all.count -= stateOf(socket).waiting;
     });
@@ -51,21 +51,21 @@ export function routeInOrder(app: FastifyInstance, limits: HttpLimits): void {
 }
 
 /**
- * Takes one waiting request in each turn of the event loop, first come, first served. A turn accepts one connection: were it to
+ * Routes one waiting request in each turn of the event loop, first come, first served. A turn accepts one connection: were it to
  * take a request of every connection, a new client would wait for nearly all requests that strangers have pipelined.
  */
-class Turns {
+class RoutingQueue {
   /** For each connection whose next request can be routed: routes it. @returns false when the connection has ended */
   readonly #queue: (() => boolean)[] = [];
 
-  add(take: () => boolean): void {
-    if (this.#queue.push(take) === 1) setImmediate(this.#takeNext);
+  add(route: () => boolean): void {
+    if (this.#queue.push(route) === 1) setImmediate(this.#routeNext);
   }
 
-  readonly #takeNext = () => {
-    for (let isTaken = false; !isTaken && this.#queue.length > 0; this.#queue.shift())
-      isTaken = this.#queue[0]?.() === true;
-    if (this.#queue.length > 0) setImmediate(this.#takeNext);
+  readonly #routeNext = () => {
+    for (let isRouted = false; !isRouted && this.#queue.length > 0; this.#queue.shift())
+      isRouted = this.#queue[0]?.() === true;
+    if (this.#queue.length > 0) setImmediate(this.#routeNext);
   };
 }
 
