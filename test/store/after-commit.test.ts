@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Client, type QueryConfig } from 'pg';
-import type { BatchQueue } from '../../src/store/batch-queue.ts';
-import { createWriteQueue, startWriteThread } from '../../src/store/sqlite/threads/write-queue.ts';
-import type { Write, WriteResult } from '../../src/store/sqlite/threads/write-thread.ts';
+import { ThreadClient } from '../../src/store/sqlite/threads/thread-client.ts';
 import { createFolder } from '../../testkit/folder.ts';
-import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { query } from '../../testkit/sql.ts';
 import { listBooks, openStoreAt } from '../../testkit/stores.ts';
@@ -50,23 +47,17 @@ describe('A fault after the commit of a batch rejects its calls, and none is tri
   test('on SQLite', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
-    const thread = await startWriteThread(path);
-    const queue: BatchQueue<Write, WriteResult> = createWriteQueue(
-      {
-        async send(writes) {
-          await thread.send(writes);
-          throw FAULT;
-        },
-      },
-      NO_OBSERVER,
-    );
-    const calls = Array.from({ length: CALLS }, () => queue.add({ verb: 'create', fields }));
-    const outcomes = await Promise.allSettled(calls);
-    await thread.close();
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason === FAULT),
-      Array.from({ length: CALLS }, () => true),
-    );
+    {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      const { send } = ThreadClient.prototype;
+      ThreadClient.prototype.send = async function (request) {
+        await send.call(this, request);
+        throw FAULT;
+      };
+      const calls = await Promise.allSettled(Array.from({ length: CALLS }, () => store.create(fields)));
+      ThreadClient.prototype.send = send;
+      for (const call of calls) assert.deepEqual(call, { status: 'rejected', reason: FAULT });
+    }
     const [row] = await query(`sqlite:${path}`, 'select count(*) as count from books');
     assert.equal(row?.count, CALLS);
   });

@@ -68,7 +68,7 @@ class SqliteHistory implements BookHistory {
   constructor(store: SqliteConnection, database: DatabaseSync, observer: StoreObserver) {
     this.#store = store;
     this.#database = database;
-    this.#readThread = new LazyThread(READ_THREAD, store.path, 'history thread', observer);
+    this.#readThread = new LazyThread(READ_THREAD, store.path, 'history read thread', observer);
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#readThread.send(request);
     this.#reads = new BatchQueue((calls) => readOnce(calls, read), { ...options, ...READ_BATCHES });

@@ -8,22 +8,27 @@ import type { StoreObserver } from '../observer.ts';
 import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
 import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
-import { openConnection } from './files/connection.ts';
-import { LazyThread, toBuilt } from './threads/thread-client.ts';
-import { createWriteQueue, startWriteThread, type WriteThread } from './threads/write-queue.ts';
-import type { Write, WriteResult } from './threads/write-thread.ts';
+import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
+import { isUndoneInThread, LazyThread, ThreadClient, toBuilt } from './threads/thread-client.ts';
+import type { Write, WriteRequest, WriteResult } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
 export async function openStore(path: string, observer: StoreObserver): Promise<OpenStore> {
-  const writeThread = await startWriteThread(path);
+  let writeThread: WriteThread | undefined;
   try {
+    makeFolderOf(path);
+    expectWritable(path);
+    writeThread = await ThreadClient.start<WriteRequest, unknown>(WRITE_THREAD, path);
     return new SqliteBookStore(path, writeThread, await openConnection(path), observer);
   } catch (error) {
-    await writeThread.close();
+    await writeThread?.close();
     throw toNotReady(error, path);
   }
 }
 
+type WriteThread = ThreadClient<WriteRequest, unknown>;
+
+const WRITE_THREAD = new URL('./threads/write-thread.ts', import.meta.url);
 const LIST_THREAD = new URL('./threads/list-thread.ts', import.meta.url);
 
 /** Threads write and list. The main thread reads single books, faster than a message to a thread. */
@@ -49,7 +54,11 @@ class SqliteBookStore implements OpenStore {
     this.#database = database;
     this.#select = prepareBook(database, SELECT);
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
-    this.#writes = createWriteQueue(writeThread, observer);
+    this.#writes = new BatchQueue((writes) => writeThread.send(writes) as Promise<WriteResult[]>, {
+      ...options,
+      name: 'write',
+      isUndone: isUndoneInThread,
+    });
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const read = (requests: readonly PageRequest[]) => this.#listThread.send(requests);
     this.#lists = new BatchQueue((calls) => readPages(calls, read), {
