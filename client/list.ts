@@ -13,6 +13,8 @@ export interface BookQuery {
   readonly year_to?: number | undefined;
   /** Words, each a prefix of a word of title or author, in any case and with any accents; without a word, nothing is found. */
   readonly q?: string | undefined;
+  /** Whether only books that have a twin are listed, twins one after the other. Excludes `sort` and `from`. */
+  readonly twins?: boolean | undefined;
   /** `id` by default; descending with `-` in front. */
   readonly sort?: `${'' | '-'}${keyof Book}` | undefined;
   /** The page size, from 1 to 1,000; 500 by default. It does not limit the whole list. */

@@ -1,12 +1,22 @@
 import type { Book } from '../src/book/book.ts';
-import { compareKeys, hasTyped, keyOf, keyStartOf, lower, remembering } from './folding-reference.ts';
+import { twinKeyOf } from '../src/search/folding.ts';
+import {
+  compareKeys,
+  hasTyped,
+  keyOf,
+  keyStartOf,
+  lower,
+  remembering,
+  wordsIn,
+} from './folding-reference.ts';
 
 /** The parameters of `GET /books` as text. */
 export type Parameters = Readonly<Record<string, string>>;
 
 /** The books that `GET /books` returns for these parameters, without `limit` and `after`. */
 export function expectedBooks(books: readonly Book[], parameters: Parameters): Book[] {
-  const { title = '', author = '', q, year, year_from, year_to, sort = 'id', offset, from } = parameters;
+  const { title = '', author = '', q, year, year_from, year_to, twins, offset, from } = parameters;
+  const { sort = 'id' } = parameters;
   const key = sort.replace('-', '') as keyof Book;
   const direction = sort.startsWith('-') ? -1 : 1;
   return books
@@ -18,7 +28,11 @@ export function expectedBooks(books: readonly Book[], parameters: Parameters): B
     .filter((book) => year === undefined || book.year === Number(year))
     .filter((book) => year_from === undefined || book.year >= Number(year_from))
     .filter((book) => year_to === undefined || book.year <= Number(year_to))
-    .map((book) => ({ book, key: typeof book[key] === 'number' ? book[key] : keyOf(book[key]) }))
+    .filter((book) => twins !== 'true' || books.some((other) => areTwins(book, other)))
+    .map((book) => {
+      if (twins === 'true') return { book, key: twinKeyOf(book) };
+      return { book, key: typeof book[key] === 'number' ? book[key] : keyOf(book[key]) };
+    })
     .toSorted((a, b) => direction * (compare(a.key, b.key) || a.book.id - b.book.id))
     .map(({ book }) => book)
     .filter((book) => from === undefined || !isBefore(book[key], from, direction))
@@ -31,6 +45,17 @@ function isBefore(key: string | number, from: string, direction: number): boolea
   const words = keyStartOf(from);
   if (keyOf(key).startsWith(words)) return false;
   return direction * compareKeys(keyOf(key), words) < 0;
+}
+
+/** The keys of twins, in whose order they are, are those of the service. */
+function areTwins(one: Book, other: Book): boolean {
+  if (one.id === other.id || textsOf(one) !== textsOf(other)) return false;
+  return one.year === 0 || other.year === 0 || Math.abs(one.year - other.year) <= 1;
+}
+
+function textsOf({ title, author }: Book): string {
+  const texts = [title, author].map(cut).map((text) => [wordsIn(text), wordsIn(text).length === 0 && text]);
+  return JSON.stringify(texts);
 }
 
 /** The characters that a search compares. */

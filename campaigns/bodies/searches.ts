@@ -32,6 +32,7 @@ const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q
   sort= sort=publisher sort=--id sort=ID sort=id,title limit= limit=0 limit=-1 limit=1001 limit=x limit=1&limit=1
   count= count=1 count=TRUE offset= offset=-1 offset=x offset=0&after=x
   sort=id&from=x offset=1&from=1 sort=year&from= sort=-id&from=1.0 sort=title&from=%ff after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
+  twins= twins=1 twins=true&sort=id sort=-title&twins=true twins=true&from=1
   sort=-year&after=${writeCursor('title', { key: 'a', id: 1 })}
   sort=year&after=${writeCursor('year', { key: 'a', id: 1 })}
   sort=id&after=${writeCursor('id', { key: 2, id: 1 })}

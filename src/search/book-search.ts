@@ -25,6 +25,9 @@ export interface BookSearch extends AsyncDisposable {
 export const SORT_KEYS = ['id', 'title', 'author', 'year'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
+/** What a list is sorted by. That of twins, in the order of their `twinKey` (src/search/folding.ts), has no other books. */
+export type ListOrder = SortKey | 'twins';
+
 /** The most code points of the key by which texts are sorted, so that a cursor fits into a URL and a key into an index. */
 export const SORT_KEY_LENGTH = 250;
 
@@ -33,8 +36,11 @@ export interface SearchQuery {
   /**
    * Texts are sorted by their words as `q` compares them, then by their code points: both within the first
    * {@link SORT_KEY_LENGTH} (src/search/folding.ts), and books with equal keys by id. Descending is the exact reverse.
+   *
+   * Twins are books with the same words in the title, the same in the author, and years that are at most one apart or 0. A filter
+   * finds a book whether or not its twin matches.
    */
-  readonly sort: SortKey;
+  readonly sort: ListOrder;
   readonly isDescending: boolean;
   /** Contained in the first 8,192 characters of the title, in any case (src/search/folding.ts defines case). */
   readonly title?: string;

@@ -1,7 +1,7 @@
 // SQL for both engines; `book_search` is the table of the search index on both.
 
 import { YEAR_MAX } from '../book/book.ts';
-import type { BookPosition, SearchQuery, SortKey } from './book-search.ts';
+import type { BookPosition, ListOrder, SearchQuery } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import { type Condition, Parameters } from './parameters.ts';
 import type { Dialect } from './snapshot.ts';
@@ -31,6 +31,14 @@ export function textCondition(
   if (needles.title) conditions.push(contains(lower.title, needles.title));
   if (needles.author) conditions.push(contains(lower.author, needles.author));
   return conditions.join(' and ');
+}
+
+/** The condition that a book has a twin. @param books the name of the books in the statement */
+export function twinCondition({ sort }: SearchQuery, books: string): string {
+  if (sort !== 'twins') return 'true';
+  return `exists (
+    select 1 from book_search as twin where twin.twin_key = ${books}.twin_key and twin.id <> ${books}.id
+      and (abs(twin.year - ${books}.year) <= 1 or twin.year = 0 or ${books}.year = 0))`;
 }
 
 /** Whether a query has a condition on fields that an index in its order does not select. */
@@ -71,9 +79,13 @@ export function matchColumns(query: SearchQuery): string {
 }
 
 export function keyColumnOf({ sort }: Pick<SearchQuery, 'sort'>): string {
-  return isTextKey(sort) ? `${sort}_key` : sort;
+  return KEY_COLUMNS[sort];
 }
 
-function isTextKey(sort: SortKey): sort is 'title' | 'author' {
-  return sort === 'title' || sort === 'author';
-}
+const KEY_COLUMNS: Readonly<Record<ListOrder, string>> = {
+  id: 'id',
+  title: 'title_key',
+  author: 'author_key',
+  year: 'year',
+  twins: 'twin_key',
+};

@@ -44,6 +44,7 @@ const LAST_TEXT = '\u{10FFFF}'.repeat(SORT_KEY_LENGTH);
 function isKey(key: unknown, id: number, sort: string): key is BookPosition['key'] {
   if (sort === 'id' || sort === '-id') return key === id;
   if (sort === 'year' || sort === '-year') return isIntegerUpTo(key, YEAR_MAX);
+  if (sort === 'twins') return isIntegerUpTo(key, Number.MAX_SAFE_INTEGER);
   return typeof key === 'string' && SORT_KEY.test(key) && key.isWellFormed() && !key.includes('\0');
 }
 

@@ -8,6 +8,7 @@ import {
   orderOf,
   selectPosition,
   textCondition,
+  twinCondition,
   where,
 } from './conditions.ts';
 import type { Needles } from './folding.ts';
@@ -19,6 +20,8 @@ import type { UnselectivePaths } from './unselective-paths.ts';
 /** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */
 const SORTED_MAX = 5_000;
 const COMPARED_MAX = 5_000;
+/** The books of which a statement reads the keys of twins from an index, to compare those with equal ones. */
+const TWIN_KEYS_MAX = 20_000;
 
 /** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
 export class IndexedRun {
@@ -41,7 +44,8 @@ export class IndexedRun {
     this.#unselective = unselective;
     this.#paths = snapshot.dialect.accessPaths(query, needles);
     this.#match = (parameters) =>
-      `${fieldCondition(query, parameters)} and ${textCondition(needles, snapshot.dialect, parameters)}`;
+      `${fieldCondition(query, parameters)} and ${textCondition(needles, snapshot.dialect, parameters)}
+       and ${twinCondition(query, 'found')}`;
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
@@ -59,6 +63,7 @@ export class IndexedRun {
   }
 
   async #countAll(): Promise<number | undefined> {
+    if (this.#query.sort === 'twins') return this.#countCandidates();
     if (!this.#needles) return this.#countBooks(undefined);
     return (await this.#snapshot.countWords?.(this.#query, this.#needles)) ?? (await this.#countCandidates());
   }
@@ -130,6 +135,7 @@ export class IndexedRun {
 
   /** Reads or compares books in the order of the query. */
   async #walk(page: PageBuilder): Promise<void> {
+    if (this.#query.sort === 'twins') return this.#walkTwins(page);
     const isComparing = this.#needles !== undefined || comparesFields(this.#query);
     for (;;) {
       const limit = page.selectedNext;
@@ -148,6 +154,38 @@ export class IndexedRun {
       if (!page.skipTo(end)) return;
     }
     page.end();
+  }
+
+  async #walkTwins(page: PageBuilder): Promise<void> {
+    for (;;) {
+      const end = await this.#positionAt(page.last, TWIN_KEYS_MAX);
+      const twins = this.#twinsIn(page.last, end);
+      const matches = await this.#matches(
+        (parameters) =>
+          `select ${matchColumns(this.#query)} ${twins(parameters)}
+           order by ${orderOf(this.#query)} limit ${page.selectedNext}`,
+      );
+      if (!page.addAll(matches)) return;
+      if (!end) break;
+      if (!page.skipTo(end)) return;
+    }
+    page.end();
+  }
+
+  /** The matches from one position to another, which an index of their keys selects; all books with a key are compared. */
+  #twinsIn(after: BookPosition | undefined, end: BookPosition | undefined): Condition {
+    return (parameters) => {
+      const from = after ? `twin_key >= ${parameters.add(after.key)}` : 'true';
+      const to = end ? `twin_key <= ${parameters.add(end.key)}` : 'true';
+      const until = end
+        ? `(twin_key, id) <= (${parameters.add(end.key)}, ${parameters.add(end.id)})`
+        : 'true';
+      return `
+        from book_search as found
+        where twin_key in (
+            select twin_key from book_search where ${from} and ${to} group by twin_key having count(*) > 1
+          ) and ${this.#after(after)(parameters)} and ${until} and ${this.#match(parameters)}`;
+    };
   }
 
   /** Skips books, all of which match. @returns the position of the last one; undefined at the end */
@@ -187,18 +225,24 @@ export class IndexedRun {
       (parameters) =>
         `select ${matchColumns(this.#query)} from (
            select * from book_search where ${this.#after(after)(parameters)} order by ${order} limit ${COMPARED_MAX}
-         ) as next where ${this.#match(parameters)} order by ${order} limit ${limit}`,
+         ) as found where ${this.#match(parameters)} order by ${order} limit ${limit}`,
     );
   }
 
-  /** Counts matches among the next books, in ascending order of id. */
+  /** Counts matches among the next books, in ascending order of id, or among the next twins. */
   async #countAfter(after: BookPosition | undefined): Promise<BookCount> {
+    if (this.#query.sort === 'twins') {
+      const end = await this.#positionAt(after, TWIN_KEYS_MAX);
+      const twins = this.#twinsIn(after, end);
+      const [counted] = await this.#rows((parameters) => `select count(*) as count ${twins(parameters)}`);
+      return { count: Number(counted?.count), last: end };
+    }
     const byId: SearchQuery = { ...this.#query, sort: 'id', isDescending: false };
     const [row] = await this.#rows(
       (parameters) =>
         `select count(*) as compared, max(id) as last, count(*) filter (where ${this.#match(parameters)}) as count from (
            select * from book_search where ${afterCondition(byId, after)(parameters)} order by id limit ${COMPARED_MAX}
-         ) as next`,
+         ) as found`,
     );
     const last = Number(row?.last);
     const isEnd = Number(row?.compared) < COMPARED_MAX;

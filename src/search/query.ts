@@ -10,6 +10,7 @@ import {
 import { Rejection } from '../http/rejection.ts';
 import {
   type BookPosition,
+  type ListOrder,
   type SearchQuery,
   SORT_KEY_LENGTH,
   SORT_KEYS,
@@ -29,6 +30,12 @@ export const listParameters = {
   year: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The year.' },
   year_from: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The earliest year.' },
   year_to: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The latest year.' },
+  twins: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Whether only books that have a twin are listed, twins one after the other, instead of sort and from. Twins have the same words in title and author, as q compares them, and years that are at most one apart or 0.',
+  },
   sort: {
     type: 'string',
     enum: SORT_KEYS.flatMap((key): Sort[] => [key, `-${key}`]),
@@ -62,10 +69,12 @@ export const listParameters = {
 } as const satisfies Record<string, ParameterSchema>;
 
 type Sort = SortKey | `-${SortKey}`;
+/** The order of a list, as cursors have it. */
+type Order = Sort | 'twins';
 
 export interface ListRequest {
   readonly query: SearchQuery;
-  readonly sort: Sort;
+  readonly sort: Order;
   /** The maximum number of books; undefined for all. */
   readonly limit: number | undefined;
   readonly after: BookPosition | undefined;
@@ -81,14 +90,17 @@ export function readListRequest(target: string): ListRequest | Rejection | undef
   if (given.size === 0) return undefined;
 
   const number = (name: Name) => (given.has(name) ? Number(given.get(name)) : undefined);
-  const sort = (given.get('sort') ?? listParameters.sort.default) as Sort;
+  const isOfTwins = given.get('twins') === 'true';
+  if (isOfTwins && (given.has('sort') || given.has('from')))
+    return invalidQuery('twins excludes sort and from');
+  const sort = isOfTwins ? 'twins' : ((given.get('sort') ?? listParameters.sort.default) as Sort);
   const after = readStart(given, sort);
   if (after instanceof Rejection) return after;
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
   if (typedWords(q ?? '').length > WORDS_MAX) return invalidQuery(`q must have at most ${WORDS_MAX} words`);
   return {
     query: {
-      sort: sort.replace('-', '') as SortKey,
+      sort: sort.replace('-', '') as ListOrder,
       isDescending: sort.startsWith('-'),
       ...(title !== undefined && { title }),
       ...(author !== undefined && { author }),
@@ -116,7 +128,7 @@ export function limitOfPlainPage({ query, limit, isCounted }: ListRequest): numb
 const WORDS_MAX = 32;
 
 /** The position after which the page begins; undefined for the start of the list. */
-function readStart(given: ReadonlyMap<Name, string>, sort: Sort): BookPosition | Rejection | undefined {
+function readStart(given: ReadonlyMap<Name, string>, sort: Order): BookPosition | Rejection | undefined {
   if (STARTS.filter((name) => given.has(name)).length > 1)
     return invalidQuery(`${STARTS.join(', ')} exclude each other`);
   const [cursor, from] = [given.get('after'), given.get('from')];

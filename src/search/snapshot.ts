@@ -47,7 +47,7 @@ export interface Dialect {
   readonly allBooks: string;
   /** Ways to select candidates by an index, the most selective first. */
   accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[];
-  /** The candidates that {@link AccessPath} has selected, with the columns of the index, as an item of `from`. */
+  /** The candidates that {@link AccessPath} has selected, with the columns of the index, as the item `found` of `from`. */
   readonly candidates: string;
   /** The most candidates that a statement compares to count them. */
   readonly countedMax: number;

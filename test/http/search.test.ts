@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
+import type { BookFields } from '../../src/book/book.ts';
 import { engines } from '../../testkit/engines.ts';
 import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from '../../testkit/search-corpus.ts';
 import { expectedBooks } from '../../testkit/search-reference.ts';
@@ -132,6 +133,52 @@ for (const engine of engines) {
         assert.equal(await found({ q }), title, q);
       for (const title of ['ışık', 'IŞIK', 'işik']) assert.equal(await found({ title }), 'Işık');
       for (const title of ['cafe\u0301', 'CAFÉ']) assert.equal(await found({ title }), 'Cafe\u0301,Café');
+    });
+
+    test('lists the books that have a twin, with each condition, page by page', async () => {
+      await using service = await startService({ engine: engine.name });
+      const twins: BookFields[] = [
+        ['Emma', 'Jane Austen', 1815],
+        ['EMMA.', 'jane  austen', 1816],
+        ['Emma', 'Jane Austen', 1820],
+        ['emma', 'Someone else', 1815],
+        ['Lés Misérables', 'Victor Hugo', 1862],
+        ['Les Miserables', 'Víctor Hugo', 0],
+        ['Les Miserables', 'Victor Hugo', 1900],
+        ['!!!', '', 1],
+        ['???', '', 1],
+        ['???', '', 1],
+      ].map(([title, author, year]) => ({ title, author, year }) as BookFields);
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(400), ...twins]);
+      const titles = expectedBooks(books, { twins: 'true' }).map(({ title }) => title);
+      assert.ok(titles.length > 100 && !titles.includes('emma') && titles.includes('???'));
+      for (const parameters of [
+        {},
+        { q: 'emma' },
+        { author: 'hugo' },
+        { year: '1815' },
+        { q: '?' },
+        { q: 'riv' },
+      ]) {
+        const query = { ...parameters, twins: 'true' };
+        await assertList(service, books, query, [1, 7, 1000]);
+        const counted = await service.fetch(
+          'GET',
+          pathOf({ ...query, count: 'true', offset: '3', limit: '2' }),
+        );
+        const expected = expectedBooks(books, query);
+        assert.equal(counted.headers.get('x-total-count'), `${expected.length}`);
+        assert.deepEqual(await booksIn(counted), expected.slice(3, 5));
+      }
+      const random = PARAMETERS.map(({ sort: _sort, from: _from, ...others }) => ({
+        ...others,
+        twins: 'true',
+      }));
+      await fc.assert(
+        fc.asyncProperty(random, async (parameters) => assertList(service, books, parameters)),
+        { numRuns: 20 },
+      );
+      await assertList(service, books, { twins: 'false', sort: '-title' });
     });
 
     test('sees every completed write', async () => {

@@ -414,7 +414,7 @@ describe('The search index in SQLite', () => {
       assert.equal(await count(store, 'odyssey'), expected);
       using index = new DatabaseSync(indexOf(path), { readOnly: true });
       const orders = "select count(*) as count from sqlite_schema where name like 'by_%'";
-      assert.equal(index.prepare(orders).get()?.count, 3);
+      assert.equal(index.prepare(orders).get()?.count, 4);
     }
   });
 

@@ -10,6 +10,7 @@ describe('A cursor', () => {
       ['-year', -750],
       ['title', ''],
       ['-title', '"<>\\ \n\u{1F4DA}'],
+      ['twins', Number.MAX_SAFE_INTEGER],
       ['author', 'x'.repeat(SORT_KEY_LENGTH)],
       ['-author', '\u{10FFFF}'.repeat(SORT_KEY_LENGTH)],
       ['title', '\u0001'.repeat(SORT_KEY_LENGTH)],

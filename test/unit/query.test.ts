@@ -38,6 +38,9 @@ describe('The query of GET /books', () => {
       for (const value of [wrong, '%c3'])
         assert.match(detailOf(`/books?${name}=${value}`), new RegExp(`^${name} must be `));
     }
+    for (const query of ['twins=true&sort=id', 'sort=-title&twins=true', 'twins=true&from=m'])
+      assert.equal(detailOf(`/books?${query}`), 'twins excludes sort and from');
+    assert.equal(detailOf('/books?twins=true&after=x'), 'after must be a cursor of sort=twins');
     assert.equal(detailOf('/books?limit=1001'), 'limit must be an integer from 1 to 1000');
     assert.equal(detailOf('/books?q=a&q=b'), 'q is repeated');
     assert.ok(!(readListRequest(`/books?q=${'a.'.repeat(32)}`) instanceof Rejection));

@@ -26,6 +26,18 @@ describe('A search without an index', () => {
         }
   });
 
+  test('finds twins', async () => {
+    const books = Array.from({ length: 60 }, (_, index) => ({ ...book(index + 1), title: `${index % 35}` }));
+    for (const filter of [{}, { author: '3' }]) {
+      const query: SearchQuery = { ...queryOf('twins', undefined), ...filter };
+      const expected = expectedBooks(books, { ...filter, twins: 'true' }).map(({ id }) => id);
+      assert.ok(expected.length > 1);
+      for (const limit of [1, 7, 100]) assert.deepEqual(await walk(query, limit, readerOf(books)), expected);
+      assert.deepEqual(await walk({ ...query, skip: 1 }, 5, readerOf(books)), expected.slice(1));
+      assert.equal(await countAll(query, readerOf(books)), expected.length);
+    }
+  });
+
   test('sorts up to 200,000 books', async () => {
     const query = queryOf('year', undefined);
     assert.equal((await new ScanRun(query, undefined, booksOf(200_000)).find(5, undefined)).ids.length, 5);

@@ -16,7 +16,7 @@ export const POSTGRES_DIALECT: Dialect = {
     from books where ${HAS_EXACT_ID}
   ) as all_books`,
   accessPaths,
-  candidates: 'candidates',
+  candidates: 'candidates as found',
   countedMax: 20_000,
 };
 
@@ -33,6 +33,6 @@ function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPa
 /** All columns but the trigrams. Of long texts, PostgreSQL keeps only references. */
 function candidatesOf(condition: string): string {
   return `
-    select id, title_key, author_key, year, bytes, title_lower, author_lower, words
+    select id, title_key, author_key, twin_key, year, bytes, title_lower, author_lower, words
     from book_search where ${condition}`;
 }

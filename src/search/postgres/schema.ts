@@ -11,7 +11,7 @@ import { UnusableIndex } from '../index-wait.ts';
  * Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. Until
  * schema 4 the queue was the table `book_changes`.
  */
-const INDEX_VERSION = indexVersion(6);
+const INDEX_VERSION = indexVersion(7);
 
 /**
  * The schema of the books, and the version of the index: all of one snapshot, unlike `to_regclass`, which already finds a table whose
@@ -211,6 +211,7 @@ function createTables(schema: string): string {
     drop table if exists ${schema}.book_search;
     create table ${schema}.book_search (
       id bigint primary key,
+      twin_key bigint not null,
       year bigint not null,
       bytes integer not null,
       title_key text collate "C" not null,
@@ -273,6 +274,7 @@ const CREATION_MS_MAX = 3_600_000;
 const INDEXES = {
   title: '(title_key, id)',
   author: '(author_key, id)',
+  twin: '(twin_key, id)',
   year: '(year, id)',
   trigrams: 'using gin (trigrams)',
 };
@@ -306,8 +308,8 @@ export const SELECT_BOOKS = `
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
 /** Inserts an array of objects, which the server parses faster than an array for each column. */
 export const INSERT_INDEXED = `
-  insert into book_search (id, year, bytes, title_key, author_key, title_lower, author_lower, words, trigrams)
-  select id, year, bytes, "titleKey", "authorKey", "titleLower", "authorLower", words, trigrams
-  from json_to_recordset($1::json) as folded (id bigint, year bigint, bytes integer,
+  insert into book_search (id, twin_key, year, bytes, title_key, author_key, title_lower, author_lower, words, trigrams)
+  select id, "twinKey", year, bytes, "titleKey", "authorKey", "titleLower", "authorLower", words, trigrams
+  from json_to_recordset($1::json) as folded (id bigint, "twinKey" bigint, year bigint, bytes integer,
     "titleKey" text, "authorKey" text, "titleLower" text, "authorLower" text, words text, trigrams smallint[])
 `;

@@ -16,7 +16,7 @@ export const SQLITE_DIALECT: Dialect = {
   )`,
   accessPaths,
   // Candidates are ids alone, as SQLite would copy their texts. `cross join` makes it read the candidates first.
-  candidates: 'candidates cross join book_search using (id)',
+  candidates: 'candidates cross join book_search as found using (id)',
   countedMax: 5_000,
 };
 

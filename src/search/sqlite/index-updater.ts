@@ -266,7 +266,7 @@ export class IndexUpdater {
 
   #add(book: StoredBook): void {
     const { id, title, author, year, bytes } = book;
-    const { titleKey, authorKey, titleLower, authorLower, words } = foldBook({
+    const { titleKey, authorKey, titleLower, authorLower, words, twinKey } = foldBook({
       title: comparedPart(title),
       author: comparedPart(author),
       year,
@@ -276,7 +276,7 @@ export class IndexUpdater {
       isFoldedBySqlite(title) ? null : titleLower,
       isFoldedBySqlite(author) ? null : authorLower,
     ];
-    add.run(id, titleKey, authorKey, year, bytes, title, author, lowerTitle, lowerAuthor, words);
+    add.run(id, titleKey, authorKey, twinKey, year, bytes, title, author, lowerTitle, lowerAuthor, words);
     addWords.run(id, indexedWordsOf(words));
     addTrigrams.run(id, words);
   }
@@ -322,7 +322,7 @@ function prepareIndex(index: DatabaseSync) {
     remove: prepareWrite(index, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(index, 'delete from book_words where rowid = ?'),
     removeTrigrams: prepareWrite(index, 'delete from book_trigrams where rowid = ?'),
-    add: prepareWrite(index, 'insert into book_search values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    add: prepareWrite(index, 'insert into book_search values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     addWords: prepareWrite(index, 'insert into book_words (rowid, words) values (?, ?)'),
     addTrigrams: prepareWrite(index, 'insert into book_trigrams (rowid, words) values (?, ?)'),
     checkpoint: takeOverCheckpoints(index),

@@ -1,7 +1,7 @@
 import { indexVersion } from '../index-version.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
-export const VERSION = indexVersion(5);
+export const VERSION = indexVersion(6);
 
 /**
  * The index, in a file of its own. Words consist of letters, digits and symbols, as those that are folded; their beginnings are
@@ -25,6 +25,7 @@ export const TABLES = `
     id integer primary key,
     title_key text not null,
     author_key text not null,
+    twin_key integer not null,
     year integer not null,
     bytes integer not null,
     title text not null,
@@ -47,7 +48,7 @@ export const DROP_TABLES = ['state', 'book_search', 'book_words', 'book_trigrams
   .join(' ');
 
 /** Created when the index has all books: sorting them once is several times faster than inserting each. */
-const KEYS = ['title_key', 'author_key', 'year'];
+const KEYS = ['title_key', 'author_key', 'twin_key', 'year'];
 export const ORDERS = KEYS.map((key) => `create index if not exists by_${key} on book_search (${key})`);
 export const DROP_ORDERS = KEYS.map((key) => `drop index if exists by_${key}`);
 
