@@ -3,10 +3,9 @@ import type { Book } from 'bookkeeping-client/index.ts';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
-import { DuplicateSearch, GROUPS_MAX } from '../state/duplicate-search.ts';
+import { DuplicateSearch } from '../state/duplicate-search.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog, StepHeading } from '../ui/dialog.tsx';
-import { Progress } from '../ui/progress.tsx';
 import { BookText, YearText } from './book-text.tsx';
 import { explainProblem } from './reports.tsx';
 import { useApp } from './use-app.ts';
@@ -23,35 +22,37 @@ export function DuplicatesDialog() {
   const [group] = search.groups.value;
   const isReading = search.isReading.value;
   const { value: error } = search.error;
-  const { value: end } = search.end;
+  const copies = search.exactCopies.value;
+  const failure = useSignal('');
+
+  async function remove(books: readonly Book[]): Promise<void> {
+    if (app.operations.progress.value) return;
+    failure.value = '';
+    failure.value = explainProblem(await search.delete(books));
+  }
+
   return (
     <Dialog label={t.duplicates} class="wide" onDismiss={() => app.dialogs.close()}>
       <StepHeading text={t.duplicates} note={t.duplicatesHint} />
-      {isReading && (
-        <Progress
-          label={t.searchingDuplicates}
-          value={search.read.value}
-          max={search.total.value}
-          numbers={
-            search.total.value === undefined
-              ? undefined
-              : formatMessage(t.progress, { done: search.read.value, total: search.total.value })
-          }
-          status={t.searchingDuplicates}
-        />
-      )}
       <p role="status">
-        {(group || end === 'complete') &&
-          formatMessage(t.duplicateGroups, { count: search.groups.value.length })}{' '}
-        {end === 'full' && formatMessage(t.duplicateLimit, { max: GROUPS_MAX })}
+        {isReading
+          ? t.searchingDuplicates
+          : error === undefined && formatMessage(t.duplicateGroups, { count: search.groups.value.length })}
       </p>
       <p class="error" role="alert">
-        {error !== undefined && formatMessage(t.duplicatesFailed, { reason: explain(error) })}
+        {error === undefined ? failure.value : formatMessage(t.duplicatesFailed, { reason: explain(error) })}
       </p>
-      {group && <Group key={group} search={search} group={group} />}
+      {copies.length > 0 && (
+        <div class="buttons">
+          <Button
+            text={formatMessage(t.keepOldest, { count: copies.length })}
+            onClick={() => void remove(copies)}
+          />
+        </div>
+      )}
+      {group && <Group key={group} search={search} group={group} onDelete={remove} />}
       <div class="buttons">
-        {isReading && <Button text={t.stop} onClick={() => search.stop()} />}
-        {(error !== undefined || (end === 'full' && !group)) && (
+        {error !== undefined && (
           <Button text={t.tryAgain} variant="primary" onClick={() => void search.start()} />
         )}
         <Button text={t.close} onClick={() => app.dialogs.close()} />
@@ -60,20 +61,21 @@ export function DuplicatesDialog() {
   );
 }
 
-function Group({ search, group }: { readonly search: DuplicateSearch; readonly group: readonly Book[] }) {
-  const { operations } = useApp();
+function Group({
+  search,
+  group,
+  onDelete,
+}: {
+  readonly search: DuplicateSearch;
+  readonly group: readonly Book[];
+  readonly onDelete: (books: readonly Book[]) => Promise<void>;
+}) {
   const t = allTexts.value;
-  const error = useSignal('');
   const list = useRef<HTMLUListElement>(null);
   // The button that had the focus was that of the last group.
   useEffect(() => {
     if (document.activeElement === document.body) list.current?.querySelector('button')?.focus();
   }, []);
-
-  async function keep(book: Book): Promise<void> {
-    if (operations.progress.value) return;
-    error.value = explainProblem(await search.keepOne(group, book));
-  }
 
   return (
     <div>
@@ -92,14 +94,11 @@ function Group({ search, group }: { readonly search: DuplicateSearch; readonly g
             <Button
               text={t.keepOne}
               aria-label={`${t.keepOne}: ${formatMessage(t.number, { id: String(book.id) })}`}
-              onClick={() => void keep(book)}
+              onClick={() => void onDelete(group.filter((other) => other !== book))}
             />
           </li>
         ))}
       </ul>
-      <p class="error" role="alert">
-        {error.value}
-      </p>
       <div class="buttons">
         <Button text={t.skip} variant="ghost first" onClick={() => search.skip(group)} />
         <Button text={t.keepAll} onClick={() => search.keepAll(group)} />

@@ -1,51 +1,46 @@
 import type { Book } from 'bookkeeping-client/index.ts';
 import { foldText } from '../../../src/book/folded-text.ts';
 
-/** The limit of books with the same title that are compared. */
-const SAME_TITLE_MAX = 10_000;
-
 /**
- * Finds books that are probably the same: title and author have the same words, and the years are at most one apart.
+ * Groups twins: title and author have the same words, and the years are at most one apart or unknown.
  *
- * @param pages all books in the order of `sort=title`, in which those with the same words in the title are neighbours
- * @returns groups of two or more books, the lowest number first
+ * @returns the groups in the order of titles, each with the lowest number first
  */
-export async function* findDuplicates(
-  pages: AsyncIterable<readonly Book[]>,
-): AsyncGenerator<readonly Book[], void> {
-  let words: string | undefined;
-  let books: Book[] = [];
-  for await (const page of pages) {
-    for (const book of page) {
-      const found = wordsOf(book.title);
-      if (found !== words) {
-        yield* groupsOf(books);
-        books = [];
-        words = found;
-      }
-      if (books.length < SAME_TITLE_MAX) books.push(book);
-    }
-  }
-  yield* groupsOf(books);
+export function groupTwins(twins: readonly Book[]): readonly (readonly Book[])[] {
+  const byWords = Map.groupBy(twins, ({ title, author }) =>
+    JSON.stringify([wordsOf(title), wordsOf(author)]),
+  );
+  const groups = [...byWords.values()].flatMap(splitByYears).filter((group) => group.length > 1);
+  const { compare } = new Intl.Collator();
+  return groups
+    .map((group) => group.toSorted((one, other) => one.id - other.id))
+    .toSorted(([one], [other]) => compare(one?.title ?? '', other?.title ?? ''));
 }
 
-/** The groups among books with the same title. */
-function* groupsOf(books: readonly Book[]): Generator<readonly Book[], void> {
-  if (books.length < 2) return;
-  for (const ofAuthor of Map.groupBy(books, ({ author }) => wordsOf(author)).values()) {
-    const byYear = ofAuthor.toSorted((one, other) => one.year - other.year);
-    let start = 0;
-    for (const [index, { year }] of byYear.entries()) {
-      const next = byYear[index + 1];
-      if (next && next.year - year <= 1) continue;
-      const group = byYear.slice(start, index + 1);
-      if (group.length > 1) yield group.toSorted((one, other) => one.id - other.id);
-      start = index + 1;
-    }
+function splitByYears(books: readonly Book[]): readonly (readonly Book[])[] {
+  if (books.some(({ year }) => year === 0)) return [books];
+  const groups: Book[][] = [];
+  let last = -Infinity;
+  for (const book of books.toSorted((one, other) => one.year - other.year)) {
+    if (book.year - last <= 1) groups.at(-1)?.push(book);
+    else groups.push([book]);
+    last = book.year;
   }
+  return groups;
 }
 
 /** The words of a text or, if it has none, the text. */
 function wordsOf(text: string): string {
   return foldText(text).trim() || text;
+}
+
+/** The books of a group that have the same title, author and year as one before. */
+export function exactCopiesIn(group: readonly Book[]): readonly Book[] {
+  const known = new Set<string>();
+  return group.filter(({ title, author, year }) => {
+    const key = JSON.stringify([title, author, year]);
+    const isKnown = known.has(key);
+    known.add(key);
+    return isKnown;
+  });
 }
