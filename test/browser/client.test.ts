@@ -92,14 +92,14 @@ interface Pages extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Serves an empty page, and the modules of `src` without types. */
+/** Serves an empty page, and our modules without types. */
 async function startPages(): Promise<Pages> {
   const server = createServer(({ url = '/' }, response) => {
     if (!url.endsWith('.ts')) {
       response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
       return;
     }
-    const source = readFileSync(join(ROOT, 'src', normalize(url)), 'utf8');
+    const source = readFileSync(join(ROOT, normalize(url)), 'utf8');
     response.setHeader('Content-Type', 'text/javascript').end(stripTypeScriptTypes(source));
   });
   server.listen(0, '127.0.0.1');
