@@ -217,6 +217,20 @@ describe('ARCHITECTURE.md', () => {
     );
   });
 
+  test('names what only one of the two engines has', () => {
+    const named = rowsUnder(architecture, 'engine', 'only there').flatMap(([, cell = '']) => codeOf(cell));
+    const entries = ['store', 'changes'].flatMap((part) => {
+      const entriesOf = (engine: string) =>
+        listSources().flatMap((path) => new RegExp(`^src/${part}/${engine}/([^/]+/?)`).exec(path)?.[1] ?? []);
+      const [sqlite, postgres] = [new Set(entriesOf('sqlite')), new Set(entriesOf('postgres'))];
+      return [
+        ...[...sqlite.difference(postgres)].map((name) => `src/${part}/sqlite/${name}`),
+        ...[...postgres.difference(sqlite)].map((name) => `src/${part}/postgres/${name}`),
+      ];
+    });
+    assert.deepEqual(named.toSorted(), entries.toSorted());
+  });
+
   test('names every folder of src/ and of the products', () => {
     const folders = new Set([...listSources(), ...listProductSources()].map((path) => `${dirname(path)}/`));
     folders.delete('src/');

@@ -302,7 +302,7 @@ describe('The check of imports', () => {
       /alone import changes/,
     ],
     'of the history by the log of changes': [
-      'changes/postgres/recorder.ts',
+      'changes/postgres/tables.ts',
       `import { x } from '../../history/change-cursor.ts';`,
       /below search/,
     ],

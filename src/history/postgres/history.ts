@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
+import { defineChangeLog } from '../../changes/postgres/change-log.ts';
 import { BatchQueue } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { StoreNotReady } from '../../store/errors.ts';
@@ -30,7 +31,6 @@ import {
   toChangePage,
 } from '../change-page.ts';
 import { Removal } from '../removal.ts';
-import { endRecording, prepareRecording } from './preparation.ts';
 import {
   REMOVE_OLD,
   RESTORE,
@@ -66,7 +66,7 @@ export async function openHistory(
   if (days === undefined) {
     const pool = new ConnectionPool(server, POOLS.history_recording);
     try {
-      await prepare(pool, endRecording);
+      await prepare(pool, (client) => defineChangeLog(client, undefined));
     } finally {
       await pool.end();
     }
@@ -74,7 +74,7 @@ export async function openHistory(
   }
   const { history, history_recording: writes } = openPools(server, POOLS, observer);
   try {
-    await prepare(writes, (client) => prepareRecording(client, days));
+    await prepare(writes, (client) => defineChangeLog(client, days));
   } catch (error) {
     await Promise.all([history.end(), writes.end()]);
     throw error;
@@ -95,7 +95,7 @@ async function prepare(pool: ConnectionPool, run: (client: PoolClient) => Promis
   }
 }
 
-/** The log of changes of a database; `recorder.ts` describes how the order of commits is known. */
+/** The log of changes of a database; src/changes/postgres/tables.ts describes how the order of commits is known. */
 class PostgresHistory implements BookHistory {
   readonly #pool: ConnectionPool;
   readonly #writes: ConnectionPool;

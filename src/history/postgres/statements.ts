@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { GAP_ID } from '../../changes/postgres/recorder.ts';
+import { GAP_ID } from '../../changes/postgres/tables.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { ORDER_SETTING } from '../../store/postgres/batches/update-many.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/book-columns.ts';

@@ -1,14 +1,8 @@
 import type { ClientBase } from 'pg';
-import {
-  definitionsOf,
-  isRecording,
-  LOG_COLUMNS,
-  startRecording,
-  stopRecording,
-} from '../../changes/postgres/recorder.ts';
 import { StoreNotReady } from '../../store/errors.ts';
 import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { HAS_OLD_LOG } from '../../store/postgres/migrations.ts';
+import { definitionsOf, isRecording, LOG_COLUMNS, startRecording, stopRecording } from './tables.ts';
 
 /** The longest time that a start waits for the table of books, as later writers wait behind it. */
 const LOCK_MS = 1_000;
@@ -30,7 +24,7 @@ const FOREIGN_TABLES = Object.entries(LOG_COLUMNS).map(
       ) then '${table}'`,
 );
 
-const SELECT_SCHEMA = `
+const SELECT_LOG = `
   select schema,
     to_regclass(schema || '.book_history') is not null
       and to_regclass(schema || '.book_history_changes') is not null as "hasLog",
@@ -44,29 +38,30 @@ const SELECT_SCHEMA = `
 `;
 
 /**
- * Verifies what records changes. If it is not exactly what this version creates, it is put right, and a gap is noted.
+ * Makes the log record the books, or nothing more. What was recorded stays. If it was not defined exactly as this version defines it,
+ * it is put right, and a gap is noted.
  *
- * @param days how long changes are kept
+ * @param days how long changes are kept; undefined to stop
  * @throws StoreNotReady, or what the driver throws
  */
-export async function prepareRecording(client: ClientBase, days: number): Promise<void> {
-  const found = await selectSchema(client);
+export function defineChangeLog(client: ClientBase, days: number | undefined): Promise<void> {
+  return days === undefined ? stop(client) : start(client, days);
+}
+
+async function start(client: ClientBase, days: number): Promise<void> {
+  const found = await selectLog(client);
   if (found.foreign !== null) throw new StoreNotReady(`${found.foreign} is not a table of this service`);
   if (await transact(client, '', () => resume(client, found, days))) return;
   await transact(client, 'lock table books in share row exclusive mode', async () => {
     // Another process may have done it meanwhile.
-    const isRecorded = await resume(client, await selectSchema(client), days);
+    const isRecorded = await resume(client, await selectLog(client), days);
     if (!isRecorded) await client.query(startRecording(found.schema, days));
   });
 }
 
-/**
- * Stops to record, if a service has started it; what was recorded stays.
- *
- * @throws StoreNotReady, or what the driver throws
- */
-export async function endRecording(client: ClientBase): Promise<void> {
-  const { schema, hasTriggers } = await selectSchema(client);
+/** Stops, if a service has started it. */
+async function stop(client: ClientBase): Promise<void> {
+  const { schema, hasTriggers } = await selectLog(client);
   if (hasTriggers)
     await transact(client, 'lock table books in access exclusive mode', () =>
       client.query(stopRecording(schema)),
@@ -85,11 +80,11 @@ async function resume(client: ClientBase, { schema, hasLog }: LogInspection, day
   return rows.length > 0;
 }
 
-async function selectSchema(client: ClientBase): Promise<LogInspection> {
-  const { rows } = await client.query<LogInspection>(SELECT_SCHEMA);
-  const [schema] = rows;
-  if (!schema) throw new StoreNotReady('there is no table books');
-  return schema;
+async function selectLog(client: ClientBase): Promise<LogInspection> {
+  const { rows } = await client.query<LogInspection>(SELECT_LOG);
+  const [found] = rows;
+  if (!found) throw new StoreNotReady('there is no table books');
+  return found;
 }
 
 /** If it throws, the pool closes the connection, and so the server rolls back. */
