@@ -87,12 +87,14 @@ export const httpRules = rulesOf(
         );
         for (const method of rejected) {
           if (ADDITIONS.includes(`${method} ${path}`)) continue;
-          const response = await service.sendWithoutToken(method, path);
-          expectNull(response, 405, 'Method not allowed');
-          const allowed = (response.headers.get('allow') ?? '').split(',').map((name) => name.trim());
-          const isComplete = methods.every((name) => allowed.includes(name)) && !allowed.includes(method);
-          if (!isComplete)
-            throw new Mismatch(response.request, `Allow: ${methods.join(', ')}`, allowed.join(', '));
+          for (const target of [path, `${path}?limit=1`]) {
+            const response = await service.sendWithoutToken(method, target);
+            expectNull(response, 405, 'Method not allowed');
+            const allowed = (response.headers.get('allow') ?? '').split(',').map((name) => name.trim());
+            const isComplete = methods.every((name) => allowed.includes(name)) && !allowed.includes(method);
+            if (!isComplete)
+              throw new Mismatch(response.request, `Allow: ${methods.join(', ')}`, allowed.join(', '));
+          }
         }
       }
     },

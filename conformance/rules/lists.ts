@@ -50,10 +50,16 @@ export const listRules: readonly Rule[] = [
       ) => {
         const ids: number[] = [];
         for (let year = 1; year <= 7; year++) ids.push((await service.createBook({ year })).id);
-        for (const limit of [1, 2, 3, 6, 7, 8, 1_000]) {
+        // A page may end at a number of bytes, too: those with the longest texts have 32 KiB each.
+        for (let year = 1; year <= 40; year++)
+          ids.push((await service.createBook({ title: LONGEST, author: LONGEST, year })).id);
+        for (const limit of [1, 2, 3, 6, 7, 8, 46, 1_000]) {
           const walked = await walk(service, ids, limit);
           expectSame(`the pages of GET /books?limit=${limit}: our books in them`, walked, ids);
         }
+        const listed = expectBooks(await service.get('/books')).map(({ id }) => id);
+        const ours = listed.filter((id) => ids.includes(id));
+        expectSame('GET /books: our books in it', ours, ids);
       },
       'a page that ends with the last book has no Link': async (service) => {
         const { id } = await service.createBook();
@@ -67,6 +73,9 @@ export const listRules: readonly Rule[] = [
     },
   ),
 ];
+
+/** The longest text in bytes. */
+const LONGEST = '📖'.repeat(4_096);
 
 /** The ids of ours that the pages from our first book up to our last one have. */
 async function walk(service: Service, ids: readonly number[], limit: number): Promise<number[]> {

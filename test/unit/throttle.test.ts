@@ -77,6 +77,16 @@ describe('The login throttle', () => {
     assert.ok(throttle.secondsToWait('second') > 0);
   });
 
+  test('ends the windows when the clock of the system is set back, too', (context) => {
+    context.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const throttle = createThrottle();
+    throttle.fail('192.0.2.1');
+    context.mock.timers.setTime(0);
+    failOften(throttle, '192.0.2.1', 2);
+    const seconds = throttle.secondsToWait('192.0.2.1');
+    assert.ok(seconds > 0 && seconds <= 60, `${seconds}`);
+  });
+
   test('allows 100 failures per minute', () => {
     const throttle = new LoginThrottle(FIXED_LIMITS.failedLogins, () => 1_000_000);
     failOften(throttle, '192.0.2.1', 99);
