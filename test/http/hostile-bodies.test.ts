@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { LOGIN_BYTES_MAX } from '../../src/http/body-limits.ts';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, request } from '../../testkit/connection.ts';
@@ -32,48 +32,26 @@ test('A login of 16 KiB is read, and a longer one gets 413, announced or not', a
 });
 
 for (const { name: engine } of engines) {
-  describe(`Arrays and objects that are nested deeper than 64 are invalid on ${engine},`, () => {
-    test('in each body of one object, also in an unknown field', async () => {
-      await using service = await startService({ engine });
-      await service.fetch('POST', '/book', '{"title":"Emma"}');
-      for (const [method, path, accepted, message] of [
-        ['POST', '/book', 201, 'Invalid input'],
-        ['PUT', '/book/1', 200, 'Invalid input'],
-        ['POST', '/token', 401, 'Invalid request payload'],
-      ] as const) {
-        const { status } = await service.fetch(method, path, `{"x":${nested(63)}}`);
-        assert.equal(status, accepted, `${method} ${path}`);
-        for (const depth of [64, 65, 1_000, 8_000]) {
-          const response = await service.fetch(method, path, `{"x":${nested(depth)}}`);
-          const envelope = { status: 400, message, data: null };
-          assert.deepEqual(await response.json(), envelope, `${method} ${path} ${depth}`);
-        }
+  test(`Arrays and objects that are nested deeper than 64 are invalid in an element of an array, and that array does not count, on ${engine}`, async () => {
+    await using service = await startService({ engine, hasHistory: true });
+    await service.fetch('POST', '/books', '[{"title":"Emma"},{}]');
+    for (const [method, path, first, start, accepted] of [
+      ['POST', '/books', '{}', '"title":"b"', 201],
+      ['PATCH', '/books', '{"id":1}', '"id":2,"title":"b"', 200],
+    ] as const) {
+      const body = (depth: number) => `[${first},{${start},"x":${nested(depth)}}]`;
+      for (const depth of [64, 1_000, 500_000]) {
+        const response = await service.fetch(method, path, body(depth));
+        assert.equal(response.status, 400);
+        assert.equal(response.headers.get('invalid-index'), '1');
+        assert.equal(response.headers.get('error-detail'), 'nested deeper than 64');
       }
-      assert.equal((await service.fetch('PUT', '/book/9', `{"x":${nested(64)}}`)).status, 404);
-      assert.deepEqual(await titles(service), ['Emma', '']);
-    });
-
-    test('in an element of an array, and the array around it does not count', async () => {
-      await using service = await startService({ engine, hasHistory: true });
-      await service.fetch('POST', '/books', '[{"title":"Emma"},{}]');
-      for (const [method, path, first, start, accepted] of [
-        ['POST', '/books', '{}', '"title":"b"', 201],
-        ['PATCH', '/books', '{"id":1}', '"id":2,"title":"b"', 200],
-      ] as const) {
-        const body = (depth: number) => `[${first},{${start},"x":${nested(depth)}}]`;
-        for (const depth of [64, 1_000, 500_000]) {
-          const response = await service.fetch(method, path, body(depth));
-          assert.equal(response.status, 400);
-          assert.equal(response.headers.get('invalid-index'), '1');
-          assert.equal(response.headers.get('error-detail'), 'nested deeper than 64');
-        }
-        assert.deepEqual(await titles(service), method === 'POST' ? ['Emma', ''] : ['Emma', '', '', 'b']);
-        assert.equal((await service.fetch(method, path, body(63))).status, accepted);
-      }
-      const restore = await service.fetch('POST', '/books/restore', `[1,${nested(65)}]`);
-      assert.equal(restore.status, 400);
-      assert.equal(restore.headers.get('invalid-index'), '1');
-    });
+      assert.deepEqual(await titles(service), method === 'POST' ? ['Emma', ''] : ['Emma', '', '', 'b']);
+      assert.equal((await service.fetch(method, path, body(63))).status, accepted);
+    }
+    const restore = await service.fetch('POST', '/books/restore', `[1,${nested(65)}]`);
+    assert.equal(restore.status, 400);
+    assert.equal(restore.headers.get('invalid-index'), '1');
   });
 
   test(`A book of more than 1 MiB among many is invalid on ${engine}, whatever it has, and nothing is stored`, async () => {

@@ -3,7 +3,7 @@ import type { Book, BookFields } from '../../src/book/book.ts';
 import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
 import type { Service } from '../../testkit/service.ts';
 
-/** Asserts that a service returns the books of the reference, in one response and in pages. */
+/** Asserts that a service returns the books of the reference, in one response with the number of all matches, and in pages. */
 export async function assertList(
   service: Service,
   books: readonly Book[],
@@ -12,12 +12,13 @@ export async function assertList(
 ): Promise<void> {
   const expected = expectedBooks(books, parameters);
   // Without a parameter it would not be a search.
-  const all = await service.fetch(
-    'GET',
-    pathOf(parameters.twins ? parameters : { sort: 'id', ...parameters }),
-  );
+  const asked = parameters.twins ? parameters : { sort: 'id', ...parameters };
+  const all = await service.fetch('GET', pathOf({ ...asked, count: 'true' }));
   assert.equal(all.status, 200);
   assert.equal(all.headers.get('link'), null);
+  const { offset: _, from: __, ...conditions } = parameters;
+  const { length: total } = expectedBooks(books, conditions);
+  assert.equal(all.headers.get('x-total-count'), `${total}`, JSON.stringify(parameters).slice(0, 200));
   const returned = await booksIn(all);
   assert.deepEqual(idsOf(returned), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
   assert.equal(JSON.stringify(returned), JSON.stringify(expected));
