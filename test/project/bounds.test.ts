@@ -33,6 +33,7 @@ const NO_BOUNDS = [
   'src/store/batch-queue.ts#GATHERING_TURNS_MAX',
   'src/search/indexed-run.ts#COMPARED_MAX',
   'src/search/indexed-run.ts#SORTED_MAX',
+  'src/search/indexed-run.ts#TWIN_KEYS_MAX',
   'src/search/scan-run.ts#KEPT_MAX',
   'src/search/page-builder.ts#CALL_MS_MAX',
   'src/search/page-builder.ts#PAGE_MS_MAX',
