@@ -3,21 +3,31 @@ import { isObject, isText } from '../src/json/json-object.ts';
 import { parseJson } from '../src/json/parse-json.ts';
 import { unescapeFormula } from './formula.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
-import type { Field, RawRow, RowError, RowPosition } from './row.ts';
+import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';
 import { readInteger, readYear, yearOfNumber } from './year.ts';
 
 export type ImportedBook = BookFields & { readonly id?: number };
 
 export type BookRow = RowPosition &
   (
-    | { readonly book: ImportedBook; readonly isYearUnread?: true }
+    | {
+        readonly book: ImportedBook;
+        readonly isYearUnread?: true;
+        /** Where ids are read: the fields whose members a JSON object lacks. */
+        readonly absent?: readonly Field[];
+      }
     | { readonly error: RowError; readonly row: RawRow }
   );
 
 export interface BookReading {
   /** Whether a row whose year cannot be read is a book of the year 0, with `isYearUnread`. By default it is an error. */
   readonly acceptsUnreadYears?: boolean;
+  /** Whether a row without an id is a new book where ids are read. By default it is an error. */
+  readonly acceptsNewBooks?: boolean;
 }
+
+/** A book of a row, with what {@link BookRow} says of it. */
+type ReadBook = Pick<Extract<BookRow, { readonly book: ImportedBook }>, 'book' | 'absent'>;
 
 /**
  * Creates a reader of rows; for years see {@link readYear}. Where ids are read, the file is a copy of a store, and a whole number in
@@ -26,30 +36,34 @@ export interface BookReading {
 export function bookReader(
   columns: readonly string[],
   mapping: Mapping,
-  { acceptsUnreadYears = false }: BookReading = {},
+  { acceptsUnreadYears = false, acceptsNewBooks = false }: BookReading = {},
 ): (row: RawRow) => BookRow {
-  const read = rowReader(columns, mapping);
+  const read = rowReader(columns, mapping, acceptsNewBooks);
   const readWithoutYear = acceptsUnreadYears
-    ? rowReader(columns, { ...mapping, year: undefined })
+    ? rowReader(columns, { ...mapping, year: undefined }, acceptsNewBooks)
     : undefined;
   return (row) => {
     const { line, element } = row;
     const position = element === undefined ? { line } : { line, element };
     const result = read(row);
-    if (!('kind' in result)) return { ...position, book: result };
+    if ('book' in result) return { ...position, ...result };
     const other = result.kind === 'year' ? readWithoutYear?.(row) : undefined;
-    if (other && !('kind' in other)) return { ...position, book: other, isYearUnread: true };
+    if (other && 'book' in other) return { ...position, ...other, isYearUnread: true };
     return { ...position, error: result, row };
   };
 }
 
-function rowReader(columns: readonly string[], mapping: Mapping): (row: RawRow) => ImportedBook | RowError {
-  const readCells = cellsReader(columns, mapping);
-  const readJson = jsonReader(columns, mapping);
+function rowReader(
+  columns: readonly string[],
+  mapping: Mapping,
+  acceptsNewBooks: boolean,
+): (row: RawRow) => ReadBook | RowError {
+  const readCells = cellsReader(columns, mapping, acceptsNewBooks);
+  const readJson = jsonReader(columns, mapping, acceptsNewBooks);
   return (row) => ('cells' in row ? readCells(row.cells) : 'json' in row ? readJson(row.json) : row.error);
 }
 
-function cellsReader(columns: readonly string[], mapping: Mapping) {
+function cellsReader(columns: readonly string[], mapping: Mapping, acceptsNewBooks: boolean) {
   const indexOf = (field: Field | 'id') => columns.indexOf(mapping[field] ?? '');
   const titleAt = indexOf('title');
   const authorAt = indexOf('author');
@@ -60,7 +74,7 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
   const lastUsedAt = Math.max(titleAt, authorAt, yearAt, otherYearAt, idAt);
   const isCopy = mapping.id !== undefined;
 
-  return (cells: readonly string[]): ImportedBook | RowError => {
+  return (cells: readonly string[]): ReadBook | RowError => {
     const found = cells.length;
     // Further cells may be empty, and Excel omits empty ones at the end.
     const isShaped =
@@ -73,15 +87,17 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
     if (!isText(title)) return { kind: 'text', field: 'title' };
     if (!isText(author)) return { kind: 'text', field: 'author' };
     if (year === undefined) return { kind: 'year', value: displayText(yearText) };
-    const id = idAt < 0 ? undefined : (readInteger(cells[idAt] ?? '') ?? Number.NaN);
-    return toBook({ title, author, year }, yearText.trim() !== '', id, cells[idAt]);
+    const idText = cells[idAt] ?? '';
+    const hasId = idAt >= 0 && !(acceptsNewBooks && idText.trim() === '');
+    const id = hasId ? (readInteger(idText) ?? Number.NaN) : undefined;
+    return toBook({ title, author, year }, yearText.trim() !== '', id, idText);
   };
 }
 
-function jsonReader(columns: readonly string[], mapping: Mapping) {
+function jsonReader(columns: readonly string[], mapping: Mapping, acceptsNewBooks: boolean) {
   const otherYear = otherYearColumn(columns, mapping);
   const isCopy = mapping.id !== undefined;
-  return (json: Uint8Array): ImportedBook | RowError => {
+  return (json: Uint8Array): ReadBook | RowError => {
     const parsed = parseJson(json);
     if (typeof parsed === 'string') return { kind: parsed };
     const object = parsed.value;
@@ -96,9 +112,13 @@ function jsonReader(columns: readonly string[], mapping: Mapping) {
     if (author === undefined) return { kind: 'text', field: 'author' };
     if (year === undefined) return { kind: 'year', value: displayText(yearValue) };
     const idValue = memberOf(object, mapping.id);
-    const id =
-      mapping.id === undefined ? undefined : Number.isSafeInteger(idValue) ? (idValue as number) : Number.NaN;
-    return toBook({ title, author, year }, !isAbsent(yearValue), id, idValue);
+    const hasId = isCopy && !(acceptsNewBooks && isAbsent(idValue));
+    const id = !hasId ? undefined : Number.isSafeInteger(idValue) ? (idValue as number) : Number.NaN;
+    const result = toBook({ title, author, year }, !isAbsent(yearValue), id, idValue);
+    if (!isCopy || !('book' in result)) return result;
+    const memberFor = (field: Field) => (field === 'year' ? yearValue : memberOf(object, mapping[field]));
+    const absent = FIELDS.filter((field) => mapping[field] !== undefined && memberFor(field) === undefined);
+    return absent.length > 0 ? { ...result, absent } : result;
   };
 }
 
@@ -190,12 +210,12 @@ function toBook(
   hasYear: boolean,
   id: number | undefined,
   idValue: unknown,
-): ImportedBook | RowError {
+): ReadBook | RowError {
   const long = findLongText(book);
   if (long) return { kind: 'text-too-long', field: long };
   const isEmpty = book.title === '' && book.author === '' && !hasYear;
-  if (id === undefined) return isEmpty ? { kind: 'empty' } : book;
-  return id >= 1 ? { id, ...book } : { kind: 'id', value: displayText(idValue) };
+  if (id === undefined) return isEmpty ? { kind: 'empty' } : { book };
+  return id >= 1 ? { book: { id, ...book } } : { kind: 'id', value: displayText(idValue) };
 }
 
 /** A value for display: a text unchanged, another value as JSON, both truncated. */

@@ -1,4 +1,5 @@
 import type { BookFields } from '../src/book/contract.ts';
+import { foldText } from '../src/book/folded-text.ts';
 
 /**
  * Books with the same key are equal. An import that skips existing books skips one row for each stored book that is equal: of two
@@ -6,4 +7,12 @@ import type { BookFields } from '../src/book/contract.ts';
  */
 export function keyOf({ title, author, year }: BookFields): string {
   return JSON.stringify([title, author, year]);
+}
+
+/**
+ * Books with the same key have the same words in title and author, ignoring case and accents: a row that is not equal to a stored book
+ * with its key is probably that book, corrected.
+ */
+export function similarityKeyOf({ title, author }: BookFields): string {
+  return JSON.stringify([foldText(title).trim() || title, foldText(author).trim() || author]);
 }

@@ -9,6 +9,9 @@ import { describeRowError } from './row-error.ts';
 /** The column of each field that `--map` names; undefined for a field that it omits. */
 type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
 
+/** What ids are for: `keep` for a copy of a store, `update` for books that are stored. */
+export type IdUse = 'keep' | 'update' | undefined;
+
 /** A comma in a value of `--map` that is not of the name of a column. */
 const SEPARATOR = /,(?=\s*(?:id|title|author|year)\s*=)/;
 
@@ -16,7 +19,7 @@ const SEPARATOR = /,(?=\s*(?:id|title|author|year)\s*=)/;
  * Parses the values of `--map`, such as `title=original_title,year=` or `author=Author (Last, First)`: a field with nothing after
  * its `=` is omitted. @throws UsageError
  */
-export function parseMap(maps: readonly string[] = [], keepsIds = false): NamedColumns {
+export function parseMap(maps: readonly string[] = [], ids?: IdUse): NamedColumns {
   const named = new Map<Field | 'id', string | undefined>();
   for (const pair of maps.flatMap((map) => map.split(SEPARATOR))) {
     const [name = '', column] = pair.split(/=(.*)/s).map((part) => part.trim());
@@ -26,7 +29,7 @@ export function parseMap(maps: readonly string[] = [], keepsIds = false): NamedC
         '--map must be such as title=original_title,year=, with the fields id, title, author, year',
       );
     }
-    if (field === 'id' && !keepsIds) throw new UsageError('--map names id, which needs --keep-ids');
+    if (field === 'id' && !ids) throw new UsageError('--map names id, which needs --keep-ids or --update');
     if (column !== '' && [...named.values()].includes(column)) {
       throw new UsageError(`--map names the column ${column} twice`);
     }
@@ -35,19 +38,18 @@ export function parseMap(maps: readonly string[] = [], keepsIds = false): NamedC
   return named;
 }
 
-/** Chooses the columns that `--map` names, or those with known names. @throws CommandError for a field without one */
-export function chooseColumns(
-  file: Rows,
-  hasHeader: boolean,
-  named: NamedColumns,
-  keepsIds: boolean,
-): Mapping {
+/**
+ * Chooses the columns that `--map` names, or those with known names.
+ *
+ * @throws CommandError for a field without one; an update needs the id and one other field
+ */
+export function chooseColumns(file: Rows, hasHeader: boolean, named: NamedColumns, ids: IdUse): Mapping {
   const { columns } = file;
   const isJson = file.format !== 'csv';
   if (file.first.error)
     throw new CommandError(`the first line cannot be read: ${describeRowError(file.first.error)}`);
   const isEmpty = isJson && columns.length === 0;
-  const given: NamedColumns = keepsIds ? new Map([['id', 'id'], ...named]) : named;
+  const given: NamedColumns = ids ? new Map([['id', 'id'], ...named]) : named;
   const found: Partial<Record<Field | 'id', string | undefined>> = {};
   for (const [field, name] of given) {
     const mayOccurLater = isEmpty || (isJson && name === field && field !== 'id');
@@ -59,7 +61,10 @@ export function chooseColumns(
   const mapping = guessMapping(isEmpty ? FIELDS : columns, found);
   const isMissing = (field: Field | 'id') =>
     mapping[field] === undefined && !(given.has(field) && given.get(field) === undefined);
-  const missing = [...given.keys(), ...FIELDS.filter((field) => !given.has(field))].filter(isMissing);
+  const isEnough = ids === 'update' && FIELDS.some((field) => mapping[field] !== undefined);
+  const missing = [...given.keys(), ...FIELDS.filter((field) => !given.has(field) && !isEnough)].filter(
+    isMissing,
+  );
   if (missing.length === 0) return mapping;
   const isHeaderless = hasHeader && named.size === 0 && looksLikeBook(file.first.cells);
   throw new CommandError(
@@ -99,11 +104,12 @@ function describeMissing(
 }
 
 /** Such as `title = Titel, author = Autor, year omitted`. */
-export function describeColumns(columns: readonly string[], mapping: Mapping): string {
+export function describeColumns(columns: readonly string[], mapping: Mapping, ids: IdUse): string {
   const fields = [...(mapping.id === undefined ? [] : ['id' as const]), ...FIELDS];
   const otherYear = otherYearColumn(columns, mapping);
+  const without = ids === 'update' ? 'unchanged' : 'omitted';
   return fields
-    .map((field) => (mapping[field] === undefined ? `${field} omitted` : `${field} = ${mapping[field]}`))
+    .map((field) => (mapping[field] === undefined ? `${field} ${without}` : `${field} = ${mapping[field]}`))
     .concat(otherYear === undefined ? [] : `or ${otherYear} where that is empty`)
     .join(', ');
 }

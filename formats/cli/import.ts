@@ -12,8 +12,9 @@ import { chooseColumns, describeColumns, parseMap } from './columns.ts';
 import { parseFormat } from './format-option.ts';
 import { describePosition, Importer } from './importer.ts';
 
-/** The number of books that a dry run prints. */
+/** The number of books that a dry run prints, and of changes of an update. */
 const PREVIEW_BOOKS = 5;
+const PREVIEW_UPDATES = 20;
 
 interface ImportOptions {
   readonly format?: string | undefined;
@@ -22,6 +23,7 @@ interface ImportOptions {
   readonly yearUnknown?: string | undefined;
   readonly dryRun?: true | undefined;
   readonly keepIds?: true | undefined;
+  readonly update?: true | undefined;
   readonly skipExisting?: true | undefined;
   readonly strict?: true | undefined;
   readonly json?: true | undefined;
@@ -31,6 +33,7 @@ export async function perform(path: string, options: ImportOptions): Promise<num
   const {
     header: hasHeader,
     keepIds: keepsIds = false,
+    update: isUpdate = false,
     dryRun: isDryRun = false,
     strict: isStrict = false,
     json: isJson,
@@ -38,7 +41,9 @@ export async function perform(path: string, options: ImportOptions): Promise<num
   } = options;
   const format = parseFormat(options.format);
   if (unknownYear !== undefined && unknownYear !== '0') throw new UsageError('--year-unknown must be 0');
-  const named = parseMap(options.map, keepsIds);
+  if (keepsIds && isUpdate) throw new UsageError('--keep-ids is for new books, and --update for stored ones');
+  const ids = isUpdate ? 'update' : keepsIds ? 'keep' : undefined;
+  const named = parseMap(options.map, ids);
   const engine = await loadEngine(loadStoreAddress());
 
   const input = await openInput(path);
@@ -54,26 +59,34 @@ export async function perform(path: string, options: ImportOptions): Promise<num
     return interruption.exitCode ?? EXIT_CODES.interrupted;
   }
   if (!hasHeader && file.format !== 'csv') throw new UsageError('--no-header is for CSV');
-  const mapping = chooseColumns(file, hasHeader, named, keepsIds);
+  const mapping = chooseColumns(file, hasHeader, named, ids);
   const isGuessed = FIELDS.some((field) => mapping[field]?.toLowerCase() !== field && !named.has(field));
-  if (isDryRun && !isJson) console.log(`columns: ${describeColumns(file.columns, mapping)}`);
-  else if (isGuessed) console.error(`columns: ${describeColumns(file.columns, mapping)}`);
+  const columns = `columns: ${describeColumns(file.columns, mapping, ids)}`;
+  const hasPreview = isDryRun && !isJson;
+  if (hasPreview) console.log(columns);
+  else if (isGuessed) console.error(columns);
 
   await using archive = isDryRun ? undefined : await engine.openArchive();
-  const importer = new Importer(archive, { keepsIds, isStrict, mapping });
+  const isRead = isDryRun && (isUpdate || options.skipExisting);
+  await using reading = isRead ? await engine.openArchiveForReading() : undefined;
+  const stored = archive ?? reading;
+  const importer = new Importer(archive, { ids, isStrict, mapping });
   let isComplete = false;
   try {
     const { counts } = importer;
     using progress = new Progress('rows', () => ({ count: counts.read, fraction: input.fractionRead() }));
     importer.onBadRow = (line) => progress.print(line);
-    if (options.skipExisting) {
-      await using existing = isDryRun ? await engine.openArchiveForReading() : undefined;
-      const books = existing ?? archive;
-      if (books) await importer.skipExisting(books, signal);
-    }
-    const read = bookReader(file.columns, mapping, { acceptsUnreadYears: unknownYear !== undefined });
+    if (options.skipExisting && stored) await importer.skipExisting(stored, signal);
+    if (isUpdate && stored) importer.update(stored);
+    const read = bookReader(file.columns, mapping, {
+      acceptsUnreadYears: unknownYear !== undefined,
+      acceptsNewBooks: isUpdate,
+    });
     let isEncodingKnown = false;
-    let previewsLeft = isDryRun && !isJson ? PREVIEW_BOOKS : 0;
+    let previewsLeft = hasPreview && !isUpdate ? PREVIEW_BOOKS : 0;
+    importer.onUpdate = (line) => {
+      if (hasPreview && importer.updates.updated <= PREVIEW_UPDATES) console.log(line);
+    };
     for await (const rawRows of file.rows) {
       if (!isEncodingKnown && file.encoding === 'windows-1252') {
         progress.print('the file is not UTF-8, and is read as Windows-1252: check the accented letters');
@@ -93,13 +106,18 @@ export async function perform(path: string, options: ImportOptions): Promise<num
     await importer.finish(isComplete);
   } catch (error) {
     if (!signal.aborted || isComplete) {
-      if (importer.counts.stored > 0 && !isStrict) console.log(importer.summary('failed', isJson));
+      if (importer.written > 0 && !isStrict) console.log(importer.summary('failed', isJson));
       throw error;
     }
     await importer.finish(false);
   }
   if (importer.unreadYears.bad > 0) {
     console.error('rows whose year cannot be read are stored, with the year 0, by --year-unknown 0');
+  }
+  if (importer.similar > 0) {
+    console.error(
+      `${importer.similar} rows look like changed books: stored ones have their title and author. To change those, export the books, and import the corrected file with --update`,
+    );
   }
   console.log(importer.summary(isComplete ? undefined : 'interrupted', isJson));
   if (!isComplete) return interruption.exitCode ?? EXIT_CODES.interrupted;

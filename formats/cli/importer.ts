@@ -1,8 +1,10 @@
 import type { Book } from '../../src/book/book.ts';
 import { TableRejection } from '../../src/book/book-store.ts';
-import type { BookArchive } from '../../src/store/book-archive.ts';
+import type { BookArchive, ChangedBook } from '../../src/store/book-archive.ts';
 import type { BookRow, ImportedBook } from '../book-row.ts';
 import type { Mapping } from '../mapping.ts';
+import { changedFields, updatedBook } from '../updated-book.ts';
+import type { IdUse } from './columns.ts';
 import { describeRowError } from './row-error.ts';
 import { StoredBooks } from './stored-books.ts';
 
@@ -14,7 +16,7 @@ const BATCH_LENGTH_MAX = 1_024 * 1_024;
 const REPORTED_ROWS_MAX = 100;
 
 interface ImportOptions {
-  readonly keepsIds: boolean;
+  readonly ids: IdUse;
   /** Whether all rows are stored or none. */
   readonly isStrict: boolean;
   readonly mapping: Mapping;
@@ -24,13 +26,23 @@ interface ImportOptions {
 export class Importer {
   /** The number of rows. The books of skipped rows exist; bad rows are no books, or have the id of another book. */
   readonly counts = { read: 0, stored: 0, skipped: 0, bad: 0 };
+  /** The number of rows with the id of a stored book: those that change it, and those that do not. */
+  readonly updates = { updated: 0, unchanged: 0 };
+  /** The number of stored rows with the same words in title and author as a book that was there. */
+  similar = 0;
   /** The number of rows whose year cannot be read: bad ones, and those that are stored all the same. */
   readonly unreadYears = { bad: 0, accepted: 0 };
   onBadRow: (line: string) => void = () => {};
+  /** Gets the rows that change a stored book. */
+  onUpdate: (line: string) => void = () => {};
   readonly #archive: BookArchive | undefined;
   readonly #options: ImportOptions;
   readonly #started = performance.now();
   #existing: StoredBooks | undefined;
+  /** The archive with the books to update, which a dry run only reads. */
+  #stored: BookArchive | undefined;
+  /** The ids of the rows of an update so far. */
+  readonly #ids = new Set<number>();
   #batch: GoodRow[] = [];
   #length = 0;
   #isInTransaction = false;
@@ -50,6 +62,16 @@ export class Importer {
     }
   }
 
+  /** Enables updates of the books that have the ids of rows. */
+  update(archive: BookArchive): void {
+    this.#stored = archive;
+  }
+
+  /** The number of books that are stored or changed. */
+  get written(): number {
+    return this.counts.stored + this.updates.updated;
+  }
+
   /** Whether a bad row has failed a strict import. */
   get hasFailed(): boolean {
     return this.#options.isStrict && this.counts.bad > 0;
@@ -62,7 +84,8 @@ export class Importer {
       if ('isYearUnread' in row) this.unreadYears.accepted++;
       else if ('error' in row && row.error.kind === 'year') this.unreadYears.bad++;
       if ('error' in row) this.#reject(row, describeRowError(row.error, this.#options.mapping));
-      else if (this.#existing?.take(row.book)) this.counts.skipped++;
+      else if (this.#isRepeated(row.book)) this.#reject(row, `an earlier row has the id ${row.book.id}`);
+      else if (this.#isSkipped(row.book)) this.counts.skipped++;
       else {
         this.#batch.push(row);
         this.#length += row.book.title.length + row.book.author.length;
@@ -75,7 +98,7 @@ export class Importer {
   async finish(isComplete: boolean): Promise<void> {
     if (isComplete && !this.hasFailed) await this.#flush();
     if (!this.#options.isStrict) return;
-    if (!isComplete || this.hasFailed) this.counts.stored = 0;
+    if (!isComplete || this.hasFailed) this.counts.stored = this.updates.updated = 0;
     else if (this.#isInTransaction) await this.#archive?.commit();
   }
 
@@ -84,14 +107,36 @@ export class Importer {
     const { read, stored, skipped, bad } = this.counts;
     const seconds = (performance.now() - this.#started) / 1_000;
     const { accepted: unreadYears } = this.unreadYears;
-    if (isJson) return JSON.stringify({ ...this.counts, unreadYears, seconds, result: end ?? 'complete' });
+    const isUpdate = this.#stored !== undefined;
+    const details = {
+      ...(isUpdate && this.updates),
+      ...(this.#existing && { similar: this.similar }),
+      unreadYears,
+    };
+    if (isJson) return JSON.stringify({ ...this.counts, ...details, seconds, result: end ?? 'complete' });
     const rate = Math.round(read / Math.max(seconds, 0.001));
     const unreported = bad > REPORTED_ROWS_MAX ? ` (${bad - REPORTED_ROWS_MAX} of them not shown)` : '';
     const unread = unreadYears > 0 ? `; ${unreadYears} without a year that can be read, which is 0` : '';
     const suffix =
       unread + (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
-    const verb = this.#archive ? 'stored' : 'would store';
-    return `read ${read}, ${verb} ${stored}, skipped ${skipped}, bad ${bad}${unreported}, in ${seconds.toFixed(1)} s, ${rate} rows/s${suffix}`;
+    const { updated, unchanged } = this.updates;
+    const [update, verb] = this.#archive ? ['updated', 'stored'] : ['would update', 'would store'];
+    const updates = isUpdate ? `${update} ${updated}, unchanged ${unchanged}, ` : '';
+    return `read ${read}, ${updates}${verb} ${stored}, skipped ${skipped}, bad ${bad}${unreported}, in ${seconds.toFixed(1)} s, ${rate} rows/s${suffix}`;
+  }
+
+  /** Whether an earlier row of an update has the id. */
+  #isRepeated({ id }: ImportedBook): boolean {
+    if (!this.#stored || id === undefined) return false;
+    return this.#ids.size === this.#ids.add(id).size;
+  }
+
+  /** Whether a book is stored already. One with an id is updated. */
+  #isSkipped(book: ImportedBook): boolean {
+    if (!this.#existing || (this.#stored && book.id !== undefined)) return false;
+    if (this.#existing.take(book)) return true;
+    if (this.#existing.hasSimilar(book)) this.similar++;
+    return false;
   }
 
   #reject(row: BookRow, reason: string): void {
@@ -108,13 +153,17 @@ export class Importer {
       await this.#archive.begin();
       this.#isInTransaction = true;
     }
-    await this.#store(batch);
+    const isUpdate = ({ book }: GoodRow) => this.#stored !== undefined && book.id !== undefined;
+    await this.#store(batch.filter(isUpdate));
+    await this.#store(batch.filter((row) => !isUpdate(row)));
   }
 
   /** Stores a part of a batch. If the table rejects it, its halves are stored, so that of 2,000 rows with a bad one 1,999 are. */
   async #store(batch: readonly GoodRow[]): Promise<void> {
+    if (batch.length === 0) return;
     try {
-      await this.#storeAll(batch);
+      if (this.#stored && batch[0]?.book.id !== undefined) await this.#updateAll(this.#stored, batch);
+      else await this.#storeAll(batch);
     } catch (error) {
       if (!(error instanceof TableRejection)) throw error;
       const middle = batch.length >> 1;
@@ -126,7 +175,7 @@ export class Importer {
   /** Stores all of the rows, or none. @throws TableRejection */
   async #storeAll(batch: readonly GoodRow[]): Promise<void> {
     const books = batch.map(({ book }) => book);
-    if (!this.#archive || !this.#options.keepsIds) {
+    if (!this.#archive || this.#options.ids !== 'keep') {
       await this.#archive?.add(books);
       this.counts.stored += batch.length;
       return;
@@ -138,6 +187,32 @@ export class Importer {
       else this.#reject(row, `another book has the id ${row.book.id}`);
     }
   }
+
+  /** Updates the books that have the ids of the rows, all or none. @throws TableRejection */
+  async #updateAll(archive: BookArchive, batch: readonly GoodRow[]): Promise<void> {
+    const found = await archive.find(batch.map(({ book }) => book.id as number));
+    const changes = new Map<GoodRow, ChangedBook>();
+    for (const [index, row] of batch.entries()) {
+      const before = found[index];
+      const after = before && updatedBook(before, row, this.#options.mapping);
+      if (after && changedFields(before, after).length > 0) changes.set(row, { before, after });
+    }
+    // A dry run has no archive to write to.
+    const outcomes = changes.size > 0 ? await this.#archive?.update([...changes.values()]) : undefined;
+    const isWritten = outcomes?.values();
+    for (const [index, row] of batch.entries()) {
+      const change = changes.get(row);
+      const isChanged = change && (isWritten?.next().value ?? true);
+      if (!found[index])
+        this.#reject(row, `no book has the id ${row.book.id}: it was deleted, or it is of another store`);
+      else if (!change) this.updates.unchanged++;
+      else if (!isChanged) this.#reject(row, `another program has changed book ${row.book.id} meanwhile`);
+      else {
+        this.updates.updated++;
+        this.onUpdate(`${describePosition(row)}: ${describeChange(change)}`);
+      }
+    }
+  }
 }
 
 type GoodRow = BookRow & { readonly book: ImportedBook };
@@ -145,4 +220,12 @@ type GoodRow = BookRow & { readonly book: ImportedBook };
 /** Elements of a JSON array may share a line, so they are numbered. */
 export function describePosition({ line, element }: BookRow): string {
   return element === undefined ? `line ${line}` : `element ${element} (line ${line})`;
+}
+
+/** Such as `book 7: year 1925 → 1926`. */
+function describeChange({ before, after }: ChangedBook): string {
+  const changes = changedFields(before, after).map(
+    (field) => `${field} ${JSON.stringify(before[field])} → ${JSON.stringify(after[field])}`,
+  );
+  return `book ${before.id}: ${changes.join(', ')}`;
 }

@@ -65,7 +65,10 @@ UTF-16, or else Windows-1252.
 Bad rows are reported by line number, and the others are stored; the exit code is then 1. Books are stored in batches, each durable once \
 it is stored: after an interruption, the same command with --skip-existing stores the rest. No book is overwritten: a row with the id of \
 another book is bad, and one with an identical stored book is skipped. New ids follow the highest id that was kept. With --strict, the \
-import is one transaction: until it ends, a service on the same SQLite file cannot write.`,
+import is one transaction: until it ends, a service on the same SQLite file cannot write.
+
+With --update, an empty cell empties the field, and a field without a column stays as it is. A row without an id is a new book; one whose \
+id no book has, such as that of a deleted book, is bad. --dry-run prints the first changes.`,
   )
     .argument('<FILE>')
     .option(
@@ -81,6 +84,7 @@ import is one transaction: until it ends, a service on the same SQLite file cann
     .option('--year-unknown <0>', 'stores a row whose year cannot be read, with the year 0')
     .option('--dry-run', 'prints the columns, the first books, bad rows and counts; stores nothing')
     .option('--keep-ids', 'reads the column id and keeps the ids of the books')
+    .option('--update', 'changes the stored books that have the ids of the rows, where they differ')
     .option('--skip-existing', 'skips one row for each stored book with the same title, author and year')
     .option('--strict', 'stores nothing if one row is bad')
     .option('--json', JSON_HELP)

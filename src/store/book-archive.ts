@@ -8,9 +8,23 @@ export interface BookArchive extends AsyncDisposable {
   add(books: readonly BookFields[]): Promise<void>;
   /** Stores books under their own positive ids; later ids are higher. @returns the outcomes in the order of the books */
   addWithIds(books: readonly Book[]): Promise<InsertOutcome[]>;
+  /** The books with these ids, in their order; undefined where there is none. */
+  find(ids: readonly number[]): Promise<(Book | undefined)[]>;
+  /**
+   * Changes different books that still equal `before`; the others are left as they are.
+   *
+   * @returns whether each was changed, in the order of the changes
+   */
+  update(changes: readonly ChangedBook[]): Promise<boolean[]>;
   /** Begins a transaction; disposing of the archive without {@link commit} rolls it back. */
   begin(): Promise<void>;
   commit(): Promise<void>;
+}
+
+/** Two versions of a book. */
+export interface ChangedBook {
+  readonly before: Book;
+  readonly after: Book;
 }
 
 /** Whether a book was stored under its id; if not, whether the book that has the id is identical. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -143,6 +143,153 @@ for (const engine of engines) {
       );
     });
 
+    test('with --update changes the books of a corrected export, again without effect, and shows the changes before', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      const variables = { DB_URL: address.dbUrl };
+      const books = Array.from({ length: 5_000 }, (_, index) => ({
+        title: `Book ${index + 1}`,
+        author: '=Anybody, and others',
+        year: index,
+      }));
+      await putBooks(address.dbUrl, books);
+      const file = join(folder.path, 'books.csv');
+      assert.equal((await runCommand(['export', file], { folder: folder.path, variables })).code, 0);
+      // Every hundredth year, the first of them in line 2.
+      const exported = await readFile(file, 'utf8');
+      await writeFile(
+        file,
+        exported.replace(/,([0-9]*00|0)\r/g, (_, year: string) => `,${Number(year) + 1}\r`),
+      );
+      const run = (...args: string[]) =>
+        runCommand(['import', file, '--update', ...args], { folder: folder.path, variables });
+
+      const preview = await run('--dry-run');
+      const lines = preview.stdout.split('\n');
+      assert.deepEqual(
+        [preview.code, preview.stderr, lines.length, lines.slice(0, 3)],
+        [
+          0,
+          '',
+          23,
+          [
+            'columns: id = id, title = title, author = author, year = year',
+            'line 2: book 1: year 0 → 1',
+            'line 102: book 101: year 100 → 101',
+          ],
+        ],
+      );
+      assert.match(
+        lines[21] ?? '',
+        /^read 5000, would update 50, unchanged 4950, would store 0, skipped 0, bad 0, /,
+      );
+      assert.deepEqual((await booksAt(address.dbUrl))[100], { id: 101, ...books[100] });
+
+      const changed = await run();
+      assert.deepEqual([changed.code, changed.stderr], [0, '']);
+      assert.match(changed.stdout, /^read 5000, updated 50, unchanged 4950, stored 0, skipped 0, bad 0, /);
+      const expected = books.map((book, index) => ({
+        id: index + 1,
+        ...book,
+        year: index % 100 === 0 ? index + 1 : index,
+      }));
+      assert.deepEqual(await booksAt(address.dbUrl), expected);
+      const again = await run('--json');
+      assert.partialDeepStrictEqual(JSON.parse(again.stdout), {
+        read: 5_000,
+        stored: 0,
+        skipped: 0,
+        bad: 0,
+        updated: 0,
+        unchanged: 5_000,
+        result: 'complete',
+      });
+      assert.deepEqual(await booksAt(address.dbUrl), expected);
+    });
+
+    test('with --update adds rows without an id, rejects ids that no book has, and never stores one of them', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      const variables = { DB_URL: address.dbUrl };
+      {
+        await using store = await openStoreAt(address.dbUrl);
+        for (const fields of [ILIAD, ODYSSEY, ILIAD]) await store.create(fields);
+        await store.delete(3);
+      }
+      const input =
+        'No.,year,title\n1,-751,\n3,1,Deleted\n,1759,Candide\n2,-720,The Odyssey\n1,5,Again\nx,5,\n';
+      const run = (...args: string[]) =>
+        runCommand(['import', '-', '--update', '--map', 'id=No.', ...args], {
+          folder: folder.path,
+          variables,
+          input,
+        });
+      const strict = await run('--strict');
+      assert.deepEqual([strict.code, (await booksAt(address.dbUrl)).length], [1, 2]);
+      const { code, stdout, stderr } = await run();
+      assert.match(stdout, /^read 6, updated 1, unchanged 1, stored 1, skipped 0, bad 3, /);
+      assert.equal(
+        stderr,
+        [
+          'columns: id = No., title = title, author unchanged, year = year',
+          'line 6: an earlier row has the id 1',
+          'line 7: No. is not a whole number from 1 to 9007199254740991: "x"',
+          'line 3: no book has the id 3: it was deleted, or it is of another store',
+          '',
+        ].join('\n'),
+      );
+      const stored = [
+        { id: 1, title: '', author: 'Homer', year: -751 },
+        { id: 2, ...ODYSSEY },
+        { id: 4, title: 'Candide', author: '', year: 1759 },
+      ];
+      assert.deepEqual([code, await booksAt(address.dbUrl)], [1, stored]);
+      assert.match(
+        (await run('--skip-existing')).stdout,
+        /^read 6, updated 0, unchanged 2, stored 0, skipped 1, /,
+      );
+      assert.deepEqual(await booksAt(address.dbUrl), stored);
+    });
+
+    test('with --update reports the rows that the table does not accept, and changes the others', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      const key = engine.name === 'SQLite' ? 'integer primary key autoincrement' : 'bigserial primary key';
+      await query(
+        address.dbUrl,
+        `create table books (id ${key}, title text, author text, year bigint, constraint known check (year < 9999))`,
+      );
+      await putBooks(address.dbUrl, [ILIAD, ODYSSEY, ILIAD]);
+      const { code, stdout, stderr } = await runCommand(['import', '-', '--update'], {
+        folder: folder.path,
+        variables: { DB_URL: address.dbUrl },
+        input: 'id,year\n1,1\n2,9999\n3,3\n,9999\n,5\n',
+      });
+      const reason = `the table books does not accept this book: ${engine.name === 'SQLite' ? 'CHECK' : 'constraint'} known`;
+      assert.deepEqual(stderr.split('\n').slice(1), [`line 3: ${reason}`, `line 5: ${reason}`, '']);
+      assert.match(stdout, /^read 5, updated 2, unchanged 0, stored 1, skipped 0, bad 2, /);
+      const years = (await booksAt(address.dbUrl)).map(({ year }) => year);
+      assert.deepEqual([code, years], [1, [1, ODYSSEY.year, 3, 5]]);
+    });
+
+    test('with --skip-existing says how many rows look like changed books, before and after they are stored', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      const variables = { DB_URL: address.dbUrl };
+      await putBooks(address.dbUrl, [ILIAD, ODYSSEY]);
+      const input = 'title,author,year\nThe Iliad,Homer,-750\nthe odyssey!,HOMER,-721\nNew,,1\n';
+      for (const args of [['--dry-run'], []]) {
+        const { code, stderr } = await runCommand(['import', '-', '--skip-existing', ...args], {
+          folder: folder.path,
+          variables,
+          input,
+        });
+        assert.match(stderr, /^1 rows look like changed books: .* --update\n$/);
+        assert.equal(code, 0);
+      }
+      assert.equal((await booksAt(address.dbUrl)).length, 4);
+    });
+
     test('with --keep-ids and --strict stores nothing if another book has an id', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
@@ -192,6 +339,43 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       (await booksAt(variables.DB_URL)).map(({ title }) => title),
       ['A', 'B', 'C'],
     );
+  });
+
+  test('with --update reads JSON, in which a missing member leaves the field alone and null empties it', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    await putBooks(variables.DB_URL, [ILIAD, ODYSSEY, ILIAD]);
+    const input = '[{"id":1,"year":-751},{"id":2,"author":null},{"title":"New","year":"c1999"},{"id":"3"}]';
+    const args = ['import', '-', '--format', 'json', '--update'];
+    const { stdout, stderr } = await runCommand(args, { folder: folder.path, variables, input });
+    assert.match(stderr, /^element 4 \(line 1\): id is not a whole number from 1 to [0-9]+: "3"\n$/);
+    assert.match(stdout, /^read 4, updated 2, unchanged 0, stored 1, skipped 0, bad 1, /);
+    assert.deepEqual(await booksAt(variables.DB_URL), [
+      { id: 1, ...ILIAD, year: -751 },
+      { id: 2, ...ODYSSEY, author: '' },
+      { id: 3, ...ILIAD },
+      { id: 4, title: 'New', author: '', year: 1999 },
+    ]);
+  });
+
+  test('with --update needs the column id and another one, and excludes --keep-ids', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    for (const [input, args, message] of [
+      [
+        'title,year\n',
+        [],
+        /no column for id; the columns are: title, year\. Name one with --map id=COLUMN\n/,
+      ],
+      ['id,shelf\n', [], /no column for title, author, year; /],
+      ['id,title\n', ['--keep-ids'], /--keep-ids is for new books, and --update for stored ones\n/],
+    ] as const) {
+      const command = ['import', '-', '--update', ...args];
+      const { code, stderr } = await runCommand(command, { folder: folder.path, variables, input });
+      assert.match(stderr, message);
+      assert.notEqual(code, 0);
+    }
+    assert.deepEqual(await readdir(folder.path), []);
   });
 
   test('stores rows whose year cannot be read with --year-unknown 0, and the years of the others', async () => {

@@ -90,6 +90,34 @@ for (const engine of engines) {
       assert.deepEqual(await read(archive), [bookOf(1), bookOf(2), bookOf(3), bookOf(4)]);
     });
 
+    test('find returns books by their ids, and update changes those that are still as expected', async () => {
+      await using address = await engine.createAddress();
+      await using archive = await openArchiveAt(address.dbUrl);
+      await archive.addWithIds([bookOf(1), bookOf(2), bookOf(3)]);
+      assert.deepEqual(await archive.find([3, 9, 1]), [bookOf(3), undefined, bookOf(1)]);
+      assert.deepEqual(await archive.find([]), []);
+      const changes = [
+        { before: bookOf(3), after: { ...bookOf(3, 'Third'), author: '', year: 0 } },
+        { before: bookOf(2, 'Another'), after: bookOf(2, 'Lost') },
+        { before: bookOf(9), after: bookOf(9, 'Deleted') },
+        { before: bookOf(1), after: bookOf(1, 'First') },
+      ];
+      assert.deepEqual(await archive.update(changes), [true, false, false, true]);
+      assert.deepEqual(await archive.update(changes), [false, false, false, false]);
+      assert.deepEqual(await archive.update([]), []);
+      assert.deepEqual(await read(archive), [
+        bookOf(1, 'First'),
+        bookOf(2),
+        { id: 3, title: 'Third', author: '', year: 0 },
+      ]);
+      await using store = await openStoreAt(address.dbUrl);
+      await archive.begin();
+      await archive.update([{ before: bookOf(2), after: bookOf(2, 'Second') }]);
+      assert.deepEqual(await store.find(2), bookOf(2));
+      await archive.commit();
+      assert.deepEqual(await store.find(2), bookOf(2, 'Second'));
+    });
+
     test('addWithIds stores the largest id; after it, add rejects because no id is left', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);

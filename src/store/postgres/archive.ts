@@ -1,10 +1,11 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
-import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
+import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { SELECT } from './batches/finds.ts';
 import { INSERT_PLAIN, mayRetryInsert } from './batches/inserts.ts';
+import { UPDATE_EXPECTED } from './batches/updates.ts';
 import { idsOf, matchIds, toColumns } from './book-columns.ts';
 import { expectBooks, expectUtf8, prepareTables } from './books-table.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
@@ -91,16 +92,16 @@ class PostgresArchive implements BookArchive {
     );
   }
 
-  async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    if (this.#isInTransaction) return this.#allOrNone(() => this.#addWithIds(books));
-    await this.begin();
-    try {
-      const outcomes = await this.#addWithIds(books);
-      await this.commit();
-      return outcomes;
-    } finally {
-      if (this.#isInTransaction) await this.#rollback();
-    }
+  addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
+    return this.#inTransaction(() => this.#addWithIds(books));
+  }
+
+  async find(ids: readonly number[]): Promise<(Book | undefined)[]> {
+    return matchIds(ids, await this.#query<Book>(SELECT.text, [ids]));
+  }
+
+  update(changes: readonly ChangedBook[]): Promise<boolean[]> {
+    return this.#inTransaction(() => this.#update(changes));
   }
 
   async begin(): Promise<void> {
@@ -117,6 +118,19 @@ class PostgresArchive implements BookArchive {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client.end();
+  }
+
+  /** Runs several statements in the current transaction, or in one of their own. */
+  async #inTransaction<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (this.#isInTransaction) return this.#allOrNone(run);
+    await this.begin();
+    try {
+      const result = await run();
+      await this.commit();
+      return result;
+    } finally {
+      if (this.#isInTransaction) await this.#rollback();
+    }
   }
 
   async #rollback(): Promise<void> {
@@ -162,6 +176,24 @@ class PostgresArchive implements BookArchive {
       if (!other) throw new TableRejection(LEFT_OUT);
       return conflictOutcome(other, book);
     });
+  }
+
+  async #update(changes: readonly ChangedBook[]): Promise<boolean[]> {
+    const before = changes.map((change) => change.before);
+    const ids = idsOf(before);
+    const after = toColumns(changes.map((change) => change.after));
+    const columns = [ids, ...after, ...toColumns(before)];
+    const { one, text } = UPDATE_EXPECTED;
+    if (!this.#citusPages) {
+      const updated = new Set(idsOf(await this.#query<Book>(text, columns)));
+      return ids.map((id) => updated.has(id));
+    }
+    const outcomes: boolean[] = [];
+    for (const index of ids.keys()) {
+      const values = columns.map((column) => column[index]);
+      outcomes.push((await this.#query(one, values)).length > 0);
+    }
+    return outcomes;
   }
 
   async #query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
-import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
+import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
 import { prepareBook, SELECT, toBook } from './book-columns.ts';
@@ -20,6 +20,7 @@ import {
 import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
 import { toRejection } from './rejections.ts';
+import { UPDATE_EXPECTED } from './write-statements.ts';
 
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
@@ -59,6 +60,7 @@ class SqliteArchive implements BookArchive {
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertWithId: StatementSync;
+  readonly #updateExpected: StatementSync;
 
   /** @param beforeCommit called when a transaction has the lock */
   constructor(database: DatabaseSync, beforeCommit = () => {}, afterCommit = () => {}) {
@@ -71,6 +73,7 @@ class SqliteArchive implements BookArchive {
     this.#insertWithId = database.prepare(
       'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing',
     );
+    this.#updateExpected = database.prepare(UPDATE_EXPECTED);
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
@@ -106,6 +109,19 @@ class SqliteArchive implements BookArchive {
       return conflictOutcome(other, book);
     };
     return this.#write(() => books.map(add));
+  }
+
+  find(ids: readonly number[]): Promise<(Book | undefined)[]> {
+    return this.#report(() => whileBusy(() => ids.map((id) => toBook(this.#select.get(id)))));
+  }
+
+  update(changes: readonly ChangedBook[]): Promise<boolean[]> {
+    return this.#write(() =>
+      changes.map(({ before, after }) => {
+        const expected = [before.id, before.title, before.author, before.year];
+        return this.#updateExpected.get(after.title, after.author, after.year, ...expected) !== undefined;
+      }),
+    );
   }
 
   begin(): Promise<void> {

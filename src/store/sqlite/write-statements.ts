@@ -6,6 +6,8 @@ const UPDATE =
   'update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year) where id = ?';
 const DELETE = 'delete from books where id = ?';
 const IS_EXPECTED = `(${textOf('title')}, ${textOf('author')}, ${exact('year')}) = (?, ?, ?)`;
+/** Changes a book that still has the expected fields. */
+export const UPDATE_EXPECTED = `${UPDATE} and ${IS_EXPECTED} returning ${BOOK_COLUMNS}`;
 const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
 
 export type WriteStatements = ReturnType<typeof prepareWriteStatements>;
@@ -39,7 +41,7 @@ export function prepareWriteStatements(database: DatabaseSync) {
       from (select ${BOOK_COLUMNS} from books where id > ? order by id)
     `),
     update: prepareBook(database, `${UPDATE} returning ${BOOK_COLUMNS}`),
-    updateExpected: prepareBook(database, `${UPDATE} and ${IS_EXPECTED} returning ${BOOK_COLUMNS}`),
+    updateExpected: prepareBook(database, UPDATE_EXPECTED),
     delete: database.prepare(DELETE),
     deleteExpected: database.prepare(`${DELETE} and ${IS_EXPECTED}`),
   };
