@@ -9,6 +9,12 @@ export function keyOf({ title, author, year }: BookFields): string {
   return JSON.stringify([title, author, year]);
 }
 
+/** The book of a {@link keyOf}. */
+export function bookOfKey(key: string): BookFields {
+  const [title, author, year] = JSON.parse(key) as [string, string, number];
+  return { title, author, year };
+}
+
 /**
  * Books with the same key have the same words in title and author, ignoring case and accents: a row that is not equal to a stored book
  * with its key is probably that book, corrected.

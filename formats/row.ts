@@ -29,11 +29,12 @@ export type RawRow = RowPosition &
 /**
  * Why a row is not a book: `cell-count` is of a CSV record; `text` is not a string that stores preserve (well-formed Unicode
  * without U+0000), `text-too-long` one that is longer than `TEXT_LENGTH_MAX`; `year` is no year of a book, and `id` no integer in its
- * range. After an {@link ArrayError}, or a CSV or JSON row that is too long, the rest of the file is not read.
+ * range. In an update, no book has an `id-unknown`, and an earlier row has an `id-repeated`. After an {@link ArrayError}, or a CSV or JSON row that is too long, the rest of the file is not read.
  */
 export type RowError =
   | { readonly kind: JsonError | 'not-object' | 'empty' | 'row-too-long' }
   | { readonly kind: 'unclear-quote' | ArrayError }
   | { readonly kind: 'cell-count'; readonly found: number; readonly expected: number }
   | { readonly kind: 'text' | 'text-too-long'; readonly field: Field }
-  | { readonly kind: 'year' | 'id'; readonly value: string };
+  | { readonly kind: 'year' | 'id'; readonly value: string }
+  | { readonly kind: 'id-unknown' | 'id-repeated'; readonly id: number };

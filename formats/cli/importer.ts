@@ -84,7 +84,8 @@ export class Importer {
       if ('isYearUnread' in row) this.unreadYears.accepted++;
       else if ('error' in row && row.error.kind === 'year') this.unreadYears.bad++;
       if ('error' in row) this.#reject(row, describeRowError(row.error, this.#options.mapping));
-      else if (this.#isRepeated(row.book)) this.#reject(row, `an earlier row has the id ${row.book.id}`);
+      else if (this.#isRepeated(row.book.id))
+        this.#reject(row, describeRowError({ kind: 'id-repeated', id: row.book.id }));
       else if (this.#isSkipped(row.book)) this.counts.skipped++;
       else {
         this.#batch.push(row);
@@ -126,7 +127,7 @@ export class Importer {
   }
 
   /** Whether an earlier row of an update has the id. */
-  #isRepeated({ id }: ImportedBook): boolean {
+  #isRepeated(id: number | undefined): id is number {
     if (!this.#stored || id === undefined) return false;
     return this.#ids.size === this.#ids.add(id).size;
   }
@@ -204,7 +205,7 @@ export class Importer {
       const change = changes.get(row);
       const isChanged = change && (isWritten?.next().value ?? true);
       if (!found[index])
-        this.#reject(row, `no book has the id ${row.book.id}: it was deleted, or it is of another store`);
+        this.#reject(row, describeRowError({ kind: 'id-unknown', id: row.book.id as number }));
       else if (!change) this.updates.unchanged++;
       else if (!isChanged) this.#reject(row, `another program has changed book ${row.book.id} meanwhile`);
       else {

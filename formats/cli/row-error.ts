@@ -30,6 +30,10 @@ export function describeRowError(error: RowError, mapping?: Mapping): string {
       return `${mapping?.year} is not the year of a book: ${JSON.stringify(error.value)}`;
     case 'id':
       return `${mapping?.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(error.value)}`;
+    case 'id-unknown':
+      return `no book has the id ${error.id}: it was deleted, or it is of another store`;
+    case 'id-repeated':
+      return `an earlier row has the id ${error.id}`;
     default:
       return MESSAGES[error.kind];
   }

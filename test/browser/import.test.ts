@@ -7,11 +7,13 @@ import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { ServiceProcess } from '../../testkit/service-process.ts';
+import { CLASSICS, manyBooks, store } from '../console/books.ts';
 import {
   assertAccessible,
   ConsolePages,
   chooseInMenu,
   failedRequests,
+  noDialog,
   rowOf,
   signIn,
   waitForCount,
@@ -247,6 +249,143 @@ test('An import skips existing books, and its undo keeps books that have been ch
   assert.deepEqual(await booksOf(service), [...stored.slice(0, 2), ['Faust II', 'Goethe', 1832]]);
   await rowOf(page, 'Faust II').waitFor();
   await waitForCount(page, '3 books');
+});
+
+test('A corrected export of 10,000 books updates 50 of them, which is one line of the history and can be undone', async (context) => {
+  await using service = await startService({ hasHistory: true });
+  const books = manyBooks(10_000);
+  await store(service, books);
+  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests(412) });
+  if (!page) return;
+  await waitForCount(page, '10,000 books');
+  const requests: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') requests.push(`${request.method()} ${new URL(request.url()).pathname}`);
+  });
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  const yearOf = (index: number) => (books[index]?.year ?? 0) + (index % 200 === 0 ? 1 : 0);
+  const rows = books.map(
+    ({ title, author }, index) => `${index + 1},${title},"${author}",${yearOf(index)}\r\n`,
+  );
+  const corrected = `id,title,author,year\r\n${rows.join('')}`;
+  await drop(page, { 'books.csv': corrected });
+  await dialog.getByText('Update 50, add 0, unchanged 9,950').waitFor();
+  await dialog.getByText('Show the changes').click();
+  const changes = dialog.getByRole('list', { name: 'Changes' }).getByRole('listitem');
+  assert.deepEqual(
+    [await changes.count(), await changes.nth(1).innerText()],
+    [50, 'Line 202 “Volume 201” Year 1800 → 1801'],
+  );
+  await assertAccessible(page, 'update');
+
+  // Another user changes one of the books, and a field of another book that the file leaves alone.
+  await service.fetch('PATCH', '/books', '[{"id":201,"year":1900},{"id":401,"author":"N. N."}]');
+  requests.length = 0;
+  await dialog.getByRole('button', { name: 'Update 50, add 0' }).click();
+  await dialog.getByText('49 books are updated, 0 added.').waitFor();
+  await dialog.getByText('1 book was not changed.').waitFor();
+  await dialog.getByText('Line 202 “Volume 201” was changed by another user.').waitFor();
+  assert.ok(requests.every((request) => request === 'PATCH /books'));
+  await assertAccessible(page, 'update result');
+  const stored = await booksOf(service);
+  const expected = books.map(({ title, author }, index) => [title, author, yearOf(index)]);
+  expected[200] = ['Volume 201', books[200]?.author ?? '', 1900];
+  expected[400] = ['Volume 401', 'N. N.', 1801];
+  assert.deepEqual(stored, expected);
+
+  // Again: nothing is left but the conflict, and the other user's author, which the file would overwrite.
+  await drop(page, { 'books.csv': corrected });
+  await dialog.getByText('Update 2, add 0, unchanged 9,998').waitFor();
+  await page.keyboard.press('Escape');
+  await chooseInMenu(page, 'History');
+  const lines = page.locator('.history > li');
+  await lines.nth(3).waitFor();
+  const [own = '', ...earlier] = await lines.allInnerTexts();
+  assert.match(own, /^Changed: 49 books/);
+  assert.ok(earlier.every((line) => !line.includes('49 books')));
+  await page.keyboard.press('Escape');
+  await noDialog(page);
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Import undone: 49 books').waitFor();
+  assert.deepEqual((await booksOf(service))[0], ['Volume 1', books[0]?.author, 1800]);
+  await page.keyboard.press('ControlOrMeta+Y');
+  await page.getByText('Imported: 49 books').waitFor();
+  assert.deepEqual(await booksOf(service), stored);
+});
+
+test('A file with numbers adds rows without one, leaves out those of deleted books, and waits for the service', async (context) => {
+  await using service = await startService();
+  await store(service, CLASSICS.slice(0, 3));
+  await service.fetch('DELETE', '/book/3');
+  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests(503) });
+  if (!page) return;
+  await waitForCount(page, '2 books');
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  const rows = [
+    '1,-751,The Iliad',
+    '3,180,Meditations',
+    ',1759,Candide',
+    '2,,',
+    '1,5,Again',
+    ',-751,The Iliad',
+  ];
+  await drop(page, { 'a.csv': `ID,year,title\n${rows.join('\n')}\n` });
+  await dialog.getByText('Update 2, add 2, unchanged 0 2 rows are invalid and will be left out.').waitFor();
+  await dialog.getByText('Show the invalid rows').click();
+  await dialog.getByText('Line 3 No book has the number 3: it was deleted').waitFor();
+  await dialog.getByText('Line 6 An earlier row has the number 1.').waitFor();
+  const unavailable = { status: 503, message: 'Service unavailable', data: null };
+  await page.route('**/books', (route) =>
+    route.request().method() === 'PATCH'
+      ? route.fulfill({ status: 503, headers: { 'Retry-After': '1' }, json: unavailable })
+      : route.continue(),
+  );
+  await dialog.getByRole('button', { name: 'Update 2, add 2' }).click();
+  await dialog.getByText('The service does not respond. The import waits').waitFor();
+  await page.unroute('**/books');
+  await dialog.getByText('2 books are updated, 2 added.').waitFor();
+  assert.deepEqual(await booksOf(service), [
+    ['The Iliad', 'Homer', -751],
+    ['', 'Homer', 0],
+    ['Candide', '', 1759],
+    ['The Iliad', '', -751],
+  ]);
+  await dialog.getByRole('button', { name: 'Undo the import' }).click();
+  await waitForCount(page, '2 books');
+  assert.deepEqual(
+    await booksOf(service),
+    CLASSICS.slice(0, 2).map(({ title, author, year }) => [title, author, year]),
+  );
+});
+
+test('Numbers of another program are no reason to update books, and rows that look like changed books are counted', async (context) => {
+  await using service = await startService();
+  await store(service, CLASSICS.slice(0, 3));
+  const page = await pages.openSignedIn(context, service);
+  if (!page) return;
+  await waitForCount(page, '3 books');
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  const note = dialog.getByText(
+    '1 row looks like a changed book: a stored one has the same title and author.',
+  );
+  await drop(page, {
+    'calibre.csv':
+      'id,title,author,pubdate\n1,Emma,Jane Austen,20190305\n2,Meditations,MARCUS AURELIUS,170\n',
+  });
+  await dialog.getByText('2 books can be imported.').waitFor();
+  await note.waitFor();
+  assert.equal(await dialog.getByLabel('Update the books with the numbers of the file').count(), 0);
+  assert.equal((await rowsOf(dialog))[0], '2|Emma|Jane Austen|2019');
+
+  await drop(page, { 'a.csv': 'id,title,author,year\n1,The Iliad,Homer,-751\n2,The Odyssey,Homer,-725\n' });
+  await dialog.getByText('Update 1, add 0, unchanged 1').waitFor();
+  await dialog.getByLabel('Import all rows as new books').check();
+  await note.waitFor();
+  await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
+  await dialog.getByLabel('Update the books with the numbers of the file').check();
+  await dialog.getByRole('button', { name: 'Update 1, add 0' }).click();
+  await dialog.getByText('1 book is updated, 0 added.').waitFor();
+  assert.equal((await booksOf(service)).length, 3);
 });
 
 test('Books with neither title nor author are imported after a warning', async (context) => {

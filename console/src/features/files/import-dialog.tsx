@@ -108,11 +108,14 @@ function ChooseFile({ choice, file }: ChooseFileProps) {
 }
 
 function ImportProgress({ fileImport }: { fileImport: FileImport }) {
+  const { operations, connection } = useApp();
   const t = allTexts.value;
   const { value: state } = fileImport.state;
-  const { value: phase } = fileImport.phase;
+  const isWaiting = connection.obstacle.value !== undefined || fileImport.phase.value === 'waiting';
+  const phase = isWaiting ? 'waiting' : 'sending';
   const { value: total } = fileImport.total;
-  const { value: done } = fileImport.stored;
+  const isUpdate = fileImport.update.value !== undefined;
+  const done = isUpdate ? (operations.progress.value?.done ?? 0) : fileImport.stored.value;
   const status = state === 'stopping' ? t.stopping : t.phases[phase];
   return (
     <>

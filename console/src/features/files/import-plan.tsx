@@ -5,9 +5,11 @@ import { formatNumber } from '../../language/language.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import type { FileChoice } from '../../state/files/file-choice.ts';
 import type { FileImport } from '../../state/files/file-import.ts';
+import type { FileUpdate } from '../../state/files/file-update.ts';
 import { Button } from '../../ui/button.tsx';
 import { BookText, YearText } from '../book-text.tsx';
 import { useApp } from '../use-app.ts';
+import { ChangedRows } from './changed-rows.tsx';
 import { InvalidRows } from './invalid-rows.tsx';
 import { explainRowError } from './row-error.ts';
 
@@ -23,6 +25,7 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
   const t = allTexts.value;
   const { value: check } = fileImport.check;
   const { value: canStart } = fileImport.canStart;
+  const { value: update } = fileImport.update;
   return (
     <>
       {check?.encoding === 'windows-1252' && <p class="note">{t.windows1252}</p>}
@@ -32,9 +35,7 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
         <p role="status">
           {check ? (
             <>
-              <strong>
-                {check.valid > 0 ? formatMessage(t.validRows, { count: check.valid }) : t.noValidRows}
-              </strong>{' '}
+              <strong>{describeValid(fileImport, check.valid)}</strong>{' '}
               {check.invalid > 0 && formatMessage(t.invalidRows, { count: check.invalid })}
             </>
           ) : (
@@ -44,23 +45,82 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
         {check && check.nameless > 0 && (
           <p class="note">{formatMessage(t.namelessRows, { count: check.nameless })}</p>
         )}
-        {!check && <progress value={fileImport.checkedPart.value} aria-label={t.checking} />}
+        {!check && !fileImport.error.value && (
+          <progress value={fileImport.checkedPart.value} aria-label={t.checking} />
+        )}
         <InvalidRows fileImport={fileImport} />
         {check && check.unreadYears > 0 && (
           <UnreadYearsOption fileImport={fileImport} count={check.unreadYears} />
         )}
-        {check && check.valid > 0 && <ExistingBooksOption fileImport={fileImport} />}
+        {(fileImport.hasNumbers.value || fileImport.updates.value) && (
+          <UpdateOption fileImport={fileImport} />
+        )}
+        {check && check.valid > 0 && !fileImport.updates.value && (
+          <ExistingBooksOption fileImport={fileImport} />
+        )}
       </div>
       <div class="buttons">
         <Button text={t.chooseAnother} variant="ghost first" onClick={() => choice.close()} />
         <Button text={t.cancel} onClick={() => dialogs.close()} />
         <Button
-          text={formatMessage(t.startImport, { count: fileImport.total.value })}
+          text={
+            update
+              ? formatMessage(t.startUpdate, countsOf(update))
+              : formatMessage(t.startImport, { count: fileImport.total.value })
+          }
           variant="primary"
           aria-disabled={!canStart}
           onClick={() => canStart && void fileImport.start()}
         />
       </div>
+    </>
+  );
+}
+
+function describeValid({ update }: FileImport, valid: number): string {
+  const t = allTexts.value;
+  if (update.value) return formatMessage(t.updateCounts, countsOf(update.value));
+  return valid > 0 ? formatMessage(t.validRows, { count: valid }) : t.noValidRows;
+}
+
+function countsOf({ plan: { changes, added, unchanged } }: FileUpdate) {
+  return { changed: changes.length - added, added, unchanged };
+}
+
+/** The choice between the stored books that have the numbers of a file and new ones, and the changes of those. */
+function UpdateOption({ fileImport }: { fileImport: FileImport }) {
+  const t = allTexts.value;
+  const { value: error } = fileImport.error;
+  const { value: updates } = fileImport.updates;
+  const { value: update } = fileImport.update;
+  const skipped = update?.plan.skipped ?? 0;
+  if (!fileImport.hasNumbers.value && !error) return null;
+  return (
+    <>
+      <fieldset>
+        <legend class="visually-hidden">{t.importBooks}</legend>
+        {([true, false] as const).map((value) => (
+          <label key={String(value)} class="checkbox">
+            <input
+              type="radio"
+              name="numbers"
+              checked={updates === value}
+              onChange={() => fileImport.updateStored(value)}
+            />
+            <span>{value ? t.updateStored : t.addAll}</span>
+          </label>
+        ))}
+      </fieldset>
+      {updates && error && (
+        <>
+          <p role="status" class="error">
+            {formatMessage(t.notSearched, { reason: explain(error) })}
+          </p>
+          <Button variant="ghost" text={t.tryAgain} onClick={() => fileImport.updateStored(true)} />
+        </>
+      )}
+      {skipped > 0 && <p class="quiet">{formatMessage(t.existing, { count: skipped })}</p>}
+      {update && <ChangedRows update={update} />}
     </>
   );
 }
@@ -103,6 +163,9 @@ function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
               ? count > 0 && formatMessage(t.existing, { count })
               : t.searchingExisting)}
       </p>
+      {skips && fileImport.existing.value && fileImport.similar.value > 0 && (
+        <p class="note">{formatMessage(t.similar, { count: fileImport.similar.value })}</p>
+      )}
       {skips && error && (
         <Button variant="ghost" text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />
       )}
@@ -128,7 +191,7 @@ function MappingForm({ choice, fileImport }: ImportStepProps) {
             value={fileImport.mapping.value[field] ?? ''}
             onChange={({ currentTarget }) => fileImport.map({ [field]: currentTarget.value || undefined })}
           >
-            <option value="">– {t.noColumn} –</option>
+            <option value="">– {fileImport.update.value ? t.keepStored : t.noColumn} –</option>
             {fileImport.sample.columns.map((column) => (
               <option key={column} value={column}>
                 {labelOf(fileImport, column)}
@@ -166,7 +229,7 @@ const TEXT_LENGTH_MAX = 200;
 /** The first rows of a file as books. */
 function Preview({ fileImport }: { fileImport: FileImport }) {
   const t = allTexts.value;
-  const read = bookReader(fileImport.sample.columns, fileImport.mapping.value, fileImport.reading);
+  const read = bookReader(fileImport.sample.columns, fileImport.columns, fileImport.reading);
   return (
     <table class="preview">
       <caption>{t.preview}</caption>

@@ -2,8 +2,10 @@ import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { UnreadableFileError } from '../../state/files/file-bytes.ts';
 import type { FileImport } from '../../state/files/file-import.ts';
+import type { FileUpdate } from '../../state/files/file-update.ts';
 import { Button } from '../../ui/button.tsx';
 import { useApp } from '../use-app.ts';
+import { FailedRows } from './changed-rows.tsx';
 import type { ImportStepProps } from './import-plan.tsx';
 import { InvalidRows } from './invalid-rows.tsx';
 
@@ -12,14 +14,18 @@ export function ImportResult({ choice, fileImport }: ImportStepProps) {
   const { dialogs, operations, address } = useApp();
   const t = allTexts.value;
   const { value: end } = fileImport.end;
-  const { value: operation } = fileImport.operation;
-  const isDone = end !== undefined && 'kind' in end && end.kind === 'done';
+  const { value: update } = fileImport.update;
+  const operation = (update ?? fileImport).operation.value;
+  const isDone = update
+    ? update.left.value.length === 0
+    : end !== undefined && 'kind' in end && end.kind === 'done';
   const canContinue = !isDone && !(end instanceof UnreadableFileError);
   return (
     <>
       <div class="step" role="status">
-        <StoredBooks fileImport={fileImport} isDone={isDone} />
+        {update ? <UpdatedBooks update={update} /> : <StoredBooks fileImport={fileImport} isDone={isDone} />}
       </div>
+      {update && <FailedRows update={update} />}
       <InvalidRows fileImport={fileImport} />
       <div class="buttons">
         <Button text={t.chooseAnother} variant="ghost first" onClick={() => choice.close()} />
@@ -33,7 +39,7 @@ export function ImportResult({ choice, fileImport }: ImportStepProps) {
             }}
           />
         )}
-        {isDone && (
+        {isDone && !update && (
           <Button
             text={t.showNewest}
             onClick={() => {
@@ -47,6 +53,26 @@ export function ImportResult({ choice, fileImport }: ImportStepProps) {
           <Button text={t.continue} variant="primary" onClick={() => void fileImport.start()} />
         )}
       </div>
+    </>
+  );
+}
+
+function UpdatedBooks({ update }: { update: FileUpdate }) {
+  const t = allTexts.value;
+  const [updated, added] = [update.updated.value, update.added.value];
+  const { value: error } = update.error;
+  const isDone = update.left.value.length === 0;
+  const total = update.plan.changes.length;
+  return (
+    <>
+      <p>
+        <strong>
+          {isDone
+            ? formatMessage(t.updateDone, { count: updated, added })
+            : formatMessage(t.updateStopped, { done: updated + added, total })}
+        </strong>
+      </p>
+      {error !== undefined && <p class="error">{explain(error)}</p>}
     </>
   );
 }

@@ -44,6 +44,7 @@ export const ERRORS_SHOWN_MAX = 1_000;
  * Checks every row of a file.
  *
  * @param onProgress is called with the checked part of the file, from 0 to 1
+ * @param refuse returns why a row that is a book is invalid, if it is
  * @throws {UnreadableFileError}
  * @throws the reason of the signal when it is aborted
  */
@@ -53,6 +54,7 @@ export async function checkFile(
   reading: BookReading,
   signal: AbortSignal,
   onProgress: (part: number) => void,
+  refuse: (row: Extract<BookRow, { readonly book: unknown }>) => RowError | undefined = () => undefined,
 ): Promise<Check> {
   let valid = 0;
   let invalid = 0;
@@ -67,7 +69,8 @@ export async function checkFile(
   const read = bookReader(opened.columns, mapping, reading);
   for await (const rows of opened.rows) {
     for (const row of rows.map(read)) {
-      if ('book' in row) {
+      const error = 'book' in row ? refuse(row) : row.error;
+      if ('book' in row && !error) {
         valid++;
         const key = keyOf(row.book);
         counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -75,9 +78,8 @@ export async function checkFile(
         if (row.isYearUnread) unreadYears++;
         continue;
       }
-      if (row.error.kind === 'year') unreadYears++;
-      if (invalid++ < ERRORS_SHOWN_MAX)
-        errors.push({ line: row.line, element: row.element, error: row.error });
+      if (error?.kind === 'year') unreadYears++;
+      if (error && invalid++ < ERRORS_SHOWN_MAX) errors.push({ line: row.line, element: row.element, error });
     }
   }
   signal.throwIfAborted();

@@ -8,9 +8,10 @@ import type { Change } from '../book-list.ts';
 import type { BookWriting } from '../edit-session.ts';
 import type { Operation } from '../operations.ts';
 import { type Batch, batchesOf } from './batches.ts';
-import { type Check, checkFile, readBooks } from './check-file.ts';
+import { type Check, checkFile, ERRORS_SHOWN_MAX, readBooks } from './check-file.ts';
 import { type BookCounts, findExistingBooks, withoutExisting } from './existing-books.ts';
 import { UnreadableFileError } from './file-bytes.ts';
+import { type FileUpdate, NumberedRows, positionOf } from './file-update.ts';
 import { type ImportEnd, type ImportListener, importBatches, type Phase } from './import-batches.ts';
 import type { RowFile } from './row-file.ts';
 import type { Sample } from './sample.ts';
@@ -27,15 +28,30 @@ export class FileImport {
   readonly acceptsUnreadYears = signal(false);
   /** The books that the service already has; undefined until they are found. */
   readonly existing = signal<BookCounts | undefined>(undefined);
+  /** The number of rows that look like changed versions of stored books. */
+  readonly similar = signal(0);
+  /** Whether the file has numbers of stored books, so that it can update them. */
+  readonly hasNumbers = signal(false);
+  /** Whether it is to update them; tried with each file that may have numbers. */
+  readonly updates = signal(false);
+  /** What it changes of them; undefined until that is known. */
+  readonly update = signal<FileUpdate | undefined>(undefined);
   /** The error of the search for existing books. */
   readonly error = signal<BookkeepingError | undefined>(undefined);
   readonly skipped = computed(() => {
     const existing = this.skipsExisting.value && this.existing.value;
     return existing ? [...existing.values()].reduce((sum, count) => sum + count, 0) : 0;
   });
-  readonly total = computed(() => (this.check.value?.valid ?? 0) - this.skipped.value);
+  readonly total = computed(() =>
+    this.updates.value
+      ? (this.update.value?.plan.changes.length ?? 0)
+      : (this.check.value?.valid ?? 0) - this.skipped.value,
+  );
   readonly canStart = computed(
-    () => this.check.value && (!this.skipsExisting.value || this.existing.value) && this.total.value > 0,
+    () =>
+      this.check.value &&
+      (this.updates.value || !this.skipsExisting.value || this.existing.value) &&
+      this.total.value > 0,
   );
   readonly state = signal<'ready' | 'sending' | 'stopping' | 'ended'>('ready');
   readonly phase = signal<Phase>('sending');
@@ -54,11 +70,22 @@ export class FileImport {
     this.#app = app;
     this.file = file;
     this.sample = sample;
+    this.updates.value = this.#numberColumn !== undefined;
     this.map(file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample.columns, sample.rows));
   }
 
   get reading(): BookReading {
-    return { acceptsUnreadYears: this.acceptsUnreadYears.value };
+    return { acceptsUnreadYears: this.acceptsUnreadYears.value, acceptsNewBooks: true };
+  }
+
+  /** The columns that are read. */
+  get columns(): Mapping {
+    return this.updates.value ? { ...this.mapping.value, id: this.#numberColumn } : this.mapping.value;
+  }
+
+  /** The column of an export that has the numbers. */
+  get #numberColumn(): string | undefined {
+    return this.sample.columns.find((column) => column.toLowerCase() === 'id');
   }
 
   get isBusy(): boolean {
@@ -70,12 +97,19 @@ export class FileImport {
     this.mapping.value = { ...this.mapping.value, ...changes };
     this.check.value = undefined;
     this.existing.value = undefined;
+    this.update.value = undefined;
     void this.#plan();
   }
 
   /** Imports the rows whose year cannot be read, or leaves them out. */
   acceptUnreadYears(accepts: boolean): void {
     this.acceptsUnreadYears.value = accepts;
+    this.map({});
+  }
+
+  /** Updates the stored books that have the numbers of the file, or imports all of its books as new ones. */
+  updateStored(updates: boolean): void {
+    this.updates.value = updates;
     this.map({});
   }
 
@@ -91,13 +125,19 @@ export class FileImport {
       this.checkedPart.value = part;
     };
     try {
+      if (this.updates.value && !(await this.#planUpdate(abort, onProgress))) this.updates.value = false;
+      if (this.updates.value) return;
       const check =
-        this.check.value ?? (await checkFile(this.file, this.mapping.value, this.reading, abort, onProgress));
+        this.check.value ?? (await checkFile(this.file, this.columns, this.reading, abort, onProgress));
       abort.throwIfAborted();
       this.check.value = check;
       if (!this.skipsExisting.value || this.existing.value) return;
-      const existing = await findExistingBooks(check.counts, this.#app.client, abort);
-      if (!abort.aborted) this.existing.value = existing;
+      const found = await findExistingBooks(check.counts, this.#app.client, abort);
+      if (abort.aborted) return;
+      batch(() => {
+        this.existing.value = found.existing;
+        this.similar.value = found.similar;
+      });
     } catch (error) {
       if (abort.aborted) return;
       if (error instanceof BookkeepingError) this.error.value = error;
@@ -105,15 +145,51 @@ export class FileImport {
     }
   }
 
-  /** Stores the books that are not stored yet. */
-  async start(): Promise<void> {
+  /** Finds out what the file changes. @returns whether its numbers are those of stored books */
+  async #planUpdate(abort: AbortSignal, onProgress: (part: number) => void): Promise<boolean> {
+    const { columns } = this;
+    const rows = new NumberedRows();
+    const check = await checkFile(this.file, columns, this.reading, abort, onProgress, rows.add);
+    const update = await rows.compare(columns, this.#app.client, abort);
+    abort.throwIfAborted();
+    const { unknown, isOfStore } = update.plan;
+    if (!isOfStore && !this.hasNumbers.value) return false;
+    const errors = [...check.errors, ...unknown].toSorted(
+      (one, other) => positionOf(one) - positionOf(other),
+    );
+    batch(() => {
+      this.hasNumbers.value = true;
+      this.update.value = update;
+      this.check.value = {
+        ...check,
+        valid: check.valid - unknown.length,
+        invalid: check.invalid + unknown.length,
+        errors: errors.slice(0, ERRORS_SHOWN_MAX),
+      };
+    });
+    return true;
+  }
+
+  /** Stores the books that are not stored yet, or makes the changes that are not made yet. */
+  start(): Promise<void> {
+    const { value: update } = this.update;
+    return update ? this.#runUpdate(update) : this.#import();
+  }
+
+  async #runUpdate(update: FileUpdate): Promise<void> {
+    this.state.value = 'sending';
+    await update.run(this.#app.operations);
+    this.state.value = 'ended';
+  }
+
+  async #import(): Promise<void> {
     const cancel = this.#restart();
     batch(() => {
       this.state.value = 'sending';
       this.phase.value = 'sending';
       this.end.value = undefined;
     });
-    const rows = readBooks(this.file, this.mapping.value, this.reading);
+    const rows = readBooks(this.file, this.columns, this.reading);
     const existing = this.skipsExisting.value && this.existing.value;
     const batches = batchesOf(existing ? withoutExisting(rows, existing) : rows, this.stored.value);
     const listener: ImportListener = {
@@ -148,7 +224,9 @@ export class FileImport {
   /** Aborts the check, and ends the import after the current batch. */
   stop(): void {
     this.#controller.abort();
-    if (this.state.value === 'sending') this.state.value = 'stopping';
+    if (this.state.value !== 'sending') return;
+    this.state.value = 'stopping';
+    if (this.update.value) this.#app.operations.stop();
   }
 
   #restart(): AbortSignal {
