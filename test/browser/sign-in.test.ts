@@ -229,6 +229,35 @@ describe('A token that expires', () => {
     assert.equal(await page.getByRole('dialog').count(), 0);
   });
 
+  test('is not renewed for a tab whose user signs out in another one meanwhile', async (context) => {
+    await using service = await startService();
+    const page = await pages.open(context, `${service.url}/console/`);
+    if (!page) return;
+    await page.clock.install();
+    await signIn(page);
+    await waitForCount(page, '0 books');
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/console/`);
+    await waitForCount(other, '0 books');
+    const { promise: isSignedOut, resolve: respond } = Promise.withResolvers<void>();
+    await page.route('**/token/renewal', async (route) => {
+      const response = await route.fetch();
+      await isSignedOut;
+      await route.fulfill({ response });
+    });
+    await page.keyboard.press('Shift');
+    const requested = page.waitForRequest('**/token/renewal');
+    await page.clock.fastForward(14 * 60_000);
+    const renewal = await requested;
+    await chooseInMenu(other, 'Sign out');
+    await page.getByLabel('Password', { exact: true }).waitFor();
+    respond();
+    await (await renewal.response())?.finished();
+    await page.clock.runFor(1_000);
+    assert.equal(await page.evaluate('sessionStorage.token'), undefined);
+    await page.getByLabel('Password', { exact: true }).waitFor();
+  });
+
   test('12 hours after the sign-in ends the session: a warning, two minutes later a sign-in, and what is half typed stays', async (context) => {
     const exp = Math.floor(Date.now() / 1_000) + 10 * 60;
     const payload = { exp, auth_time: exp - (12 * 60 + 5) * 60 };
