@@ -6,7 +6,15 @@ import { assertEventually } from '../../testkit/eventually.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from '../console/books.ts';
-import { button, ConsolePages, failedRequests, rowOf, signIn, waitForCount } from './console-pages.ts';
+import {
+  button,
+  ConsolePages,
+  doubleClick,
+  failedRequests,
+  rowOf,
+  signIn,
+  waitForCount,
+} from './console-pages.ts';
 
 const SHELF = CLASSICS.slice(0, 5);
 
@@ -110,7 +118,7 @@ test('A title half typed stays open while another user adds, changes and deletes
   await waitForCount(page, '6 books');
   assert.equal((await findBook(service, 7))?.title, 'Orlando, a Biography');
   // The book itself.
-  await rowOf(page, 'Meditations').locator('.author').dblclick();
+  await doubleClick(rowOf(page, 'Meditations').locator('.author'));
   await page.keyboard.press('End');
   await page.keyboard.type(' An');
   await service.fetch('PUT', '/book/2', JSON.stringify({ title: 'Ulixes' }));
