@@ -32,6 +32,7 @@ for (const folder of ['src/web/docs', 'console/dist'])
     recursive: true,
     filter: (path) => !path.endsWith('.built'),
   });
+// The service reads its version there.
 const { type, version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 writeFileSync(`${root}dist/package.json`, `${JSON.stringify({ type, version })}\n`);
 
