@@ -33,14 +33,17 @@ export async function openStoreAt(dbUrl: string, observer = NO_OBSERVER): Promis
   });
 }
 
+const ATTEMPTS_MAX = 50;
+
 /** Repeats a search while the index is not ready, which takes longer on a busy machine. */
 async function whenIndexed<Result>(search: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await search();
     } catch (error) {
-      const isBehind = error instanceof StoreUnavailable && error.reason === 'the search index is not ready';
-      if (!isBehind || attempt === 10) throw error;
+      const isBehind =
+        error instanceof StoreUnavailable && error.detail?.startsWith('The search is being prepared');
+      if (!isBehind || attempt === ATTEMPTS_MAX) throw error;
     }
   }
 }

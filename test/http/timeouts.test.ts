@@ -75,8 +75,7 @@ test('A request that is completed after its 408 has no effect', async () => {
   assertError(await connection.response(), 408, 'Request timeout');
   await connection.send(bytes.slice(60));
   assert.equal(await connection.rest(), '');
-  const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
-  assert.deepEqual(list.data, []);
+  assert.deepEqual(await list(service), []);
 });
 
 test('The connection of a client that does not read its response is closed', async () => {
@@ -92,10 +91,18 @@ test('The connection of a client that does not read its response is closed', asy
   await assert.rejects(connection.response(), Cut);
 });
 
+/** The stored books. On a busy machine, the first requests for them may arrive too slowly, too. */
+async function list(service: Service): Promise<unknown> {
+  for (;;) {
+    const response = await service.fetch('GET', '/books').catch(() => undefined);
+    if (response?.status === 200) return ((await response.json()) as { data: unknown }).data;
+  }
+}
+
 /** Asserts that every endpoint that reads a body responds 408 to one that arrives too slowly. */
 async function assertTimeouts(service: Service, framing: string, drop: string): Promise<void> {
   // Afterwards the token is cached, so that its check takes no time.
-  await service.fetch('GET', '/books');
+  await list(service);
   const starts = ['POST /token', 'POST /book', 'PUT /book/1'];
   const heads = starts.map((start) => request(start, [service.authorization, framing]));
   await Promise.all(heads.map((head) => assertTimeout(service, head, drop)));
