@@ -50,9 +50,9 @@ export const listRules: readonly Rule[] = [
       ) => {
         const ids: number[] = [];
         for (let year = 1; year <= 7; year++) ids.push((await service.createBook({ year })).id);
-        // A page may end at a number of bytes, too: those with the longest texts have 32 KiB each.
+        // A page may end at a number of bytes, too: those with the longest texts have 40 KiB each as JSON.
         for (let year = 1; year <= 40; year++)
-          ids.push((await service.createBook({ title: LONGEST, author: LONGEST, year })).id);
+          ids.push((await service.createBook({ title: ESCAPED, author: LONGEST, year })).id);
         for (const limit of [1, 2, 3, 6, 7, 8, 46, 1_000]) {
           const walked = await walk(service, ids, limit);
           expectSame(`the pages of GET /books?limit=${limit}: our books in them`, walked, ids);
@@ -74,8 +74,9 @@ export const listRules: readonly Rule[] = [
   ),
 ];
 
-/** The longest text in bytes. */
+/** The longest text in UTF-8, and one that is six times as long as JSON. */
 const LONGEST = '📖'.repeat(4_096);
+const ESCAPED = '\u0001'.repeat(4_096);
 
 /** The ids of ours that the pages from our first book up to our last one have. */
 async function walk(service: Service, ids: readonly number[], limit: number): Promise<number[]> {
