@@ -44,6 +44,7 @@ export class BatchQueue<Item, Result> {
   readonly #observe: OperationObserver;
   #queue: Call<Item, Result>[] = [];
   #isRunning = false;
+  /** Whether the last batch had one call. */
   #wasAlone = true;
   #onIdle: (() => void) | undefined;
   #isClosed = false;
