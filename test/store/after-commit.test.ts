@@ -49,13 +49,14 @@ describe('A fault after the commit of a batch rejects its calls, and none is tri
     const path = join(folder.path, 'books.db');
     {
       await using store = await openStoreAt(`sqlite:${path}`);
-      const { send } = ThreadClient.prototype;
-      ThreadClient.prototype.send = async function (request) {
-        await send.call(this, request);
+      const send = Reflect.get(ThreadClient.prototype, 'send') as (...args: unknown[]) => Promise<unknown>;
+      const sendAndFail = async function (this: object, ...args: unknown[]) {
+        await send.apply(this, args);
         throw FAULT;
       };
+      Object.assign(ThreadClient.prototype, { send: sendAndFail });
       const calls = await Promise.allSettled(Array.from({ length: CALLS }, () => store.create(fields)));
-      ThreadClient.prototype.send = send;
+      Object.assign(ThreadClient.prototype, { send });
       for (const call of calls) assert.deepEqual(call, { status: 'rejected', reason: FAULT });
     }
     const [row] = await query(`sqlite:${path}`, 'select count(*) as count from books');
