@@ -197,6 +197,8 @@ describe('A file', () => {
     await dialog.getByText('Stopped: 2,000 of 3,000 books are stored.').waitFor();
     now += 16 * 60_000;
     await dialog.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+    await signIn(page);
     await dialog.getByText('3,000 books are stored.').waitFor();
     await assertNumbered(other.url, 3_000);
   });
