@@ -46,7 +46,7 @@ export function hasUnspaced(folded: string): boolean {
  */
 function foldLetters(text: string): string {
   // Most texts are ASCII, and the rules for Unicode take ten times as long.
-  if (!BEYOND_ASCII.test(text)) return text.toLowerCase().replaceAll(ASCII_GAPS, GAP);
+  if (isAscii(text)) return text.toLowerCase().replaceAll(ASCII_GAPS, GAP);
   const letters = lowerCase(text)
     .normalize('NFKD')
     .replaceAll(VOICED_KANA, (kana) => kana.normalize('NFC'))
@@ -56,7 +56,11 @@ function foldLetters(text: string): string {
     .replaceAll(/[\p{Z}\p{Cc}\p{P}]+/gu, GAP);
 }
 
-const BEYOND_ASCII = /\P{ASCII}/u;
+export function isAscii(text: string): boolean {
+  return !BEYOND_ASCII.test(text);
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /** ASCII characters that are neither letters nor digits nor symbols. */
 const ASCII_GAPS = /[^A-Za-z0-9$+<=>^`|~]+/g;

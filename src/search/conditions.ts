@@ -1,10 +1,12 @@
 // SQL for both engines; `book_search` is the table of the search index on both.
 
 import { YEAR_MAX } from '../book/book.ts';
+import { GAP } from '../book/folded-text.ts';
 import type { BookPosition, ListOrder, SearchQuery } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import { type Condition, Parameters } from './parameters.ts';
 import type { Dialect } from './snapshot.ts';
+import { lowerOf, wordsOf } from './stored-texts.ts';
 
 /** The condition on fields that are compared as stored, not as folded texts; the other filters are `Needles`. */
 export function fieldCondition({ yearFrom, yearTo }: SearchQuery, parameters: Parameters): string {
@@ -21,15 +23,15 @@ export function hasFieldCondition(query: SearchQuery): boolean {
 /** The condition on folded texts, for statements over the index. */
 export function textCondition(
   needles: Needles | undefined,
-  { placeFunction, lower }: Dialect,
+  dialect: Dialect,
   parameters: Parameters,
 ): string {
   if (!needles) return 'true';
-  const contains = (column: string, part: string) =>
-    `${placeFunction}(${column}, ${parameters.add(part)}) > 0`;
-  const conditions = needles.words.map((word) => contains('words', word));
-  if (needles.title) conditions.push(contains(lower.title, needles.title));
-  if (needles.author) conditions.push(contains(lower.author, needles.author));
+  const contains = (text: string, part: string) =>
+    `${dialect.placeFunction}(${text}, ${parameters.add(part)}) > 0`;
+  const conditions = needles.words.map((word) => contains(wordsOf(dialect), word.replaceAll(GAP, ' ')));
+  if (needles.title) conditions.push(contains(lowerOf('title', dialect), needles.title));
+  if (needles.author) conditions.push(contains(lowerOf('author', dialect), needles.author));
   return conditions.join(' and ');
 }
 

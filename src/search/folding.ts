@@ -5,6 +5,7 @@ import type { BookFields } from '../book/book.ts';
 import {
   foldText,
   GAP,
+  isAscii,
   lowerCase,
   separateScripts,
   startsAnywhere,
@@ -13,7 +14,7 @@ import {
 import { type SearchQuery, SORT_KEY_LENGTH } from './book-search.ts';
 
 /** Incremented with every change of the results of {@link foldBook}, which indexes store. */
-export const FOLDING_VERSION = 5;
+export const FOLDING_VERSION = 6;
 
 /** The code points of a title and of an author that a search compares. Engines read no more of them, and fold only these. */
 export const COMPARED_LENGTH = 8_192;
@@ -53,7 +54,7 @@ export function compareSortKeys(one: string, other: string): number {
 }
 
 /** The texts of a book as an index stores them. */
-interface FoldedBook {
+export interface FoldedBook {
   readonly titleKey: string;
   readonly authorKey: string;
   readonly titleLower: string;
@@ -87,6 +88,7 @@ function hashOf(...texts: readonly string[]): number {
 
 /** A title or an author as the filters of this name compare it. */
 function comparedForm(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
   // Only in lower case has ΐ a composed form.
   return lowerCase(text.normalize('NFC')).normalize('NFC');
 }

@@ -3,6 +3,7 @@ import {
   afterCondition,
   comparesFields,
   fieldCondition,
+  hasFieldCondition,
   keyColumnOf,
   matchColumns,
   orderOf,
@@ -14,7 +15,7 @@ import {
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 import { type Condition, Parameters } from './parameters.ts';
-import type { AccessPath, IndexedSnapshot, Match, Row } from './snapshot.ts';
+import type { AccessPath, IndexedSnapshot, Match, Positions, Row } from './snapshot.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
 
 /** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */
@@ -22,6 +23,9 @@ const SORTED_MAX = 5_000;
 const COMPARED_MAX = 5_000;
 /** The books of which a statement reads the keys of twins from an index, to compare those with equal ones. */
 const TWIN_KEYS_MAX = 20_000;
+
+/** Up to so many books it takes less to read them in their order than to find the last one by its number. */
+export const READ_MAX = 20_000;
 
 /** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
 export class IndexedRun {
@@ -69,6 +73,7 @@ export class IndexedRun {
   }
 
   async #countBooks(after: BookPosition | undefined): Promise<number> {
+    if (this.#positions) return this.#positions.countAfter(this.#query, after);
     const [row] = await this.#rows(
       (parameters) =>
         `select count(*) as count from ${this.#snapshot.books}
@@ -190,7 +195,7 @@ export class IndexedRun {
 
   /** Skips books, all of which match. @returns the position of the last one; undefined at the end */
   async #skip(page: PageBuilder): Promise<BookPosition | undefined> {
-    const number = page.skippedNext;
+    const number = this.#positions ? page.skip : page.skippedNext;
     const end = await this.#positionAt(page.last, number);
     page.skip -= end ? number : await this.#countBooks(page.last);
     return end;
@@ -198,6 +203,7 @@ export class IndexedRun {
 
   /** The position of the `number`-th book after another; undefined when there are fewer. */
   async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
+    if (number > READ_MAX && this.#positions) return this.#positions.find(this.#query, after, number);
     const [row] = await this.#rows((parameters) =>
       selectPosition(
         this.#query,
@@ -207,6 +213,11 @@ export class IndexedRun {
       ),
     );
     return row as BookPosition | undefined;
+  }
+
+  get #positions(): Positions | undefined {
+    const isOfAll = this.#query.sort !== 'twins' && !hasFieldCondition(this.#query);
+    return isOfAll ? this.#snapshot.positions : undefined;
   }
 
   /** The next books, all of which match. */

@@ -1,7 +1,7 @@
 import type { BookCount, BookPosition, SearchPage, SearchQuery } from './book-search.ts';
 import { hasFieldCondition } from './conditions.ts';
 import { needlesOf, searchesNoWord } from './folding.ts';
-import { IndexedRun } from './indexed-run.ts';
+import { IndexedRun, READ_MAX } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
 import type { Snapshot, Snapshots } from './snapshot.ts';
 import { UnselectivePaths } from './unselective-paths.ts';
@@ -20,7 +20,8 @@ export class Searcher {
 
   async search(query: SearchQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
     if (searchesNoWord(query)) return { ...NOTHING, last: undefined, more: 'no', skip: query.skip ?? 0 };
-    return this.#run(query, async (run, snapshot) => {
+    const isFar = (query.skip ?? 0) > READ_MAX;
+    return this.#run(query, isFar, async (run, snapshot) => {
       const page = await run.find(limit, after);
       const { ids } = page;
       let rendered = NOTHING;
@@ -34,20 +35,22 @@ export class Searcher {
 
   async count(query: SearchQuery, after?: BookPosition): Promise<BookCount> {
     if (searchesNoWord(query)) return { count: 0, last: undefined };
-    return this.#run(query, (run) => run.count(after));
+    return this.#run(query, true, (run) => run.count(after));
   }
 
   close(): Promise<void> {
     return this.#snapshots.close();
   }
 
+  /** @param counts whether an index that is up to date takes less time for a list by id */
   #run<Result>(
     query: SearchQuery,
+    counts: boolean,
     call: (run: IndexedRun | ScanRun, snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> {
     const needles = needlesOf(query);
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
-    return this.#snapshots.run(needsIndex, (snapshot) =>
+    return this.#snapshots.run(needsIndex || (counts && 'if up to date'), (snapshot) =>
       call(
         'readBooks' in snapshot
           ? new ScanRun(query, needles, snapshot.readBooks)

@@ -8,9 +8,12 @@ export interface Snapshots {
   /**
    * Runs one call of a search on a snapshot that has every write acknowledged before; if something fails, perhaps twice.
    *
-   * @param needsIndex whether the search uses the index
+   * @param needsIndex whether the search uses the index, or only one that is up to date
    */
-  run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
+  run<Result>(
+    needsIndex: boolean | 'if up to date',
+    search: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -27,8 +30,17 @@ export interface IndexedSnapshot extends Rendering {
   readonly books: string;
   readonly dialect: Dialect;
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
+  /** Finds books by their number in an order, if the index counts them. */
+  readonly positions?: Positions;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: SearchQuery, needles: Needles): Promise<number | undefined>;
+}
+
+export interface Positions {
+  /** The number of all books after a position in the order of a query, whose conditions do not matter. */
+  countAfter(query: SearchQuery, after: BookPosition | undefined): number;
+  /** The position of the `number`-th book after another one; undefined if there are fewer. */
+  find(query: SearchQuery, after: BookPosition | undefined, number: number): BookPosition | undefined;
 }
 
 /** That of a store that cannot have an index. */
@@ -41,8 +53,8 @@ export interface Dialect {
   readonly parameterSign: '?' | '$';
   /** The function for the place of a text in another one, counted from 1; 0 if it is not in it. */
   readonly placeFunction: 'instr' | 'strpos';
-  /** The title and the author in the index, in lower case. */
-  readonly lower: Readonly<Record<'title' | 'author', string>>;
+  /** The character U+0001, which ends the words of a sort key. */
+  readonly wordsEnd: string;
   /** The books of the store as an item of `from`. */
   readonly allBooks: string;
   /** Ways to select candidates by an index, the most selective first. */

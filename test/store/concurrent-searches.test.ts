@@ -17,7 +17,7 @@ describe('Concurrent searches', () => {
       create function slow(text) returns text language sql as $$ select $1 from pg_sleep(0.1) $$;
       alter table book_search rename to all_search;
       create view book_search as
-        select id, year, bytes, slow(title_key) as title_key, author_key, title_lower, author_lower, words, trigrams
+        select id, twin_key, year, bytes, slow(title_key) as title_key, author_key, title_lower, author_lower, words, trigrams
         from all_search;
       comment on view book_search is '${await commentOf(database)}'`);
 

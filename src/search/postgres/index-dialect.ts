@@ -3,13 +3,12 @@ import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { AccessPath, Dialect } from '../snapshot.ts';
-import { AUTHOR_LOWER, TITLE_LOWER } from './stored-lower.ts';
 import { neededTrigramsOf } from './trigrams.ts';
 
 export const POSTGRES_DIALECT: Dialect = {
   parameterSign: '$',
   placeFunction: 'strpos',
-  lower: { title: TITLE_LOWER, author: AUTHOR_LOWER },
+  wordsEnd: String.raw`E'\x01'`,
   allBooks: `(
     select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
       ${TEXT_BYTES} as bytes

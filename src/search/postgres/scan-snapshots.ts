@@ -20,7 +20,7 @@ export class ScanSnapshots implements Snapshots {
     this.#pool = pool;
   }
 
-  async run<Result>(_: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
+  async run<Result>(_: unknown, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
     try {
       return await retry(() =>
         this.#pool.withConnection(async (client) => {

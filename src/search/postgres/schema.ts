@@ -218,7 +218,7 @@ function createTables(schema: string): string {
       author_key text collate "C" not null,
       title_lower text collate "C",
       author_lower text collate "C",
-      words text collate "C" not null,
+      words text collate "C",
       trigrams smallint[] not null
     );
 

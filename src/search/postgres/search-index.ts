@@ -8,7 +8,7 @@ import { causeOf, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { notUsable, UnusableIndex } from '../index-wait.ts';
-import { applyChanges } from './apply-changes.ts';
+import { applyChanges, BUILDING_STEP } from './apply-changes.ts';
 import * as schema from './schema.ts';
 
 /** The longest time in which a search itself applies changes; after it this continues in the background. */
@@ -204,7 +204,7 @@ export class SearchIndex {
       while (!isDone && !this.#isClosed) {
         isDone = await this.#transact(async (client) => {
           const { hasIndexes } = await this.#begin(client, schema.beginApplying(0));
-          const applied = await applyChanges(client);
+          const applied = await applyChanges(client, hasIndexes ? undefined : BUILDING_STEP);
           this.#progress.done += applied.count;
           if (applied.isDone && !hasIndexes) await schema.createIndexes(client);
           return applied.isDone;

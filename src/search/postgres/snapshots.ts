@@ -19,7 +19,11 @@ export class PostgresSnapshots implements Snapshots {
   }
 
   /** @throws IndexBehind */
-  async run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    needed: boolean | 'if up to date',
+    search: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> {
+    const needsIndex = needed === true;
     try {
       if (needsIndex) await this.#index.prepare();
       return await retry(() =>

@@ -8,7 +8,7 @@ import { trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
 export const SQLITE_DIALECT: Dialect = {
   parameterSign: '?',
   placeFunction: 'instr',
-  lower: { title: 'coalesce(title_lower, lower(title))', author: 'coalesce(author_lower, lower(author))' },
+  wordsEnd: 'char(1)',
   allBooks: `(
     select id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
       coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes

@@ -14,7 +14,9 @@ import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
+import { storedTextsOf } from '../stored-texts.ts';
 import { IndexFile } from './index-file.ts';
+import { type BookKeys, Positions } from './positions.ts';
 import {
   DROP_ORDERS,
   DROP_TABLES,
@@ -56,6 +58,8 @@ export class IndexUpdater {
   #file: IndexFile | undefined;
   #ofIndex: ReturnType<typeof prepareIndex> | undefined;
   #deletedAt = -DELETION_MS_MIN;
+  /** The positions that a step keeps up to date; undefined while they are not built. */
+  #counted: Positions | undefined;
 
   /** @param store a connection of its own, with a log of changes */
   private constructor(store: DatabaseSync) {
@@ -73,6 +77,11 @@ export class IndexUpdater {
     return new IndexUpdater(store);
   }
 
+  /** Whether the index was complete after the last step of any process. */
+  get isBuilt(): boolean {
+    return this.#file !== undefined && !this.#file.isReplaced && this.#readState()?.isComplete === 1;
+  }
+
   /** The index, after a step. */
   get database(): DatabaseSync {
     return (this.#file as IndexFile).database;
@@ -80,24 +89,43 @@ export class IndexUpdater {
 
   /** Brings the index up to date, or a part of the way. @throws UnusableIndex, or errors of SQLite */
   step(): Progress {
-    return this.#report(() => this.#step());
+    return this.#report(() => {
+      try {
+        return this.#step();
+      } finally {
+        this.end();
+      }
+    });
   }
 
-  /** Begins a transaction on the index if it is up to date, perhaps after a step. @throws UnusableIndex, or errors of SQLite */
+  /**
+   * Begins transactions on the store and on the index if these are of one moment, perhaps after a step.
+   *
+   * @throws UnusableIndex, or errors of SQLite
+   */
   begin(): Progress {
     return this.#report(() => {
-      const { database } = this.#open();
-      database.exec('begin');
-      if (this.#isCurrent()) return CURRENT;
-      database.exec('rollback');
+      this.#open();
+      this.#store.exec('begin');
+      if (this.#beginIfCurrent()) return CURRENT;
+      this.end();
       const progress = this.#step();
-      if (!progress.isCurrent) return progress;
-      database.exec('begin');
       // Another process may have begun the next step meanwhile.
-      if (this.#readState()?.isComplete === 1) return CURRENT;
-      database.exec('rollback');
+      if (progress.isCurrent && this.#beginIfCurrent()) return CURRENT;
+      this.end();
       return { isCurrent: false, percent: this.#readPercent() };
     });
+  }
+
+  #beginIfCurrent(): boolean {
+    this.database.exec('begin');
+    return this.#isCurrent();
+  }
+
+  /** Ends the transactions. */
+  end(): void {
+    for (const database of [this.#store, this.#file?.database])
+      if (database?.isOpen && database.isTransaction) database.exec('rollback');
   }
 
   /** Deletes a damaged index, unless it did so soon before. @throws the error that says that it is damaged */
@@ -120,12 +148,14 @@ export class IndexUpdater {
     try {
       return run();
     } catch (error) {
+      this.end();
       if (isBusy(error)) return { isCurrent: false, percent: this.#readPercent() };
       if (!isUnusable(error)) throw error;
       return this.deleteDamaged(error);
     }
   }
 
+  /** The transaction on the store goes on. */
   #step(): Progress {
     const { database } = this.#open();
     database.exec('begin immediate');
@@ -137,13 +167,13 @@ export class IndexUpdater {
       const last = this.#ofStore.last.get() as unknown as LogPosition;
       if (!state || !this.#canFollow(database, state, last)) state = this.#empty(database, last);
       const isCurrent = this.#advance(database, state, last, performance.now() + STEP_MS);
+      this.#counted?.flush();
       const { position, nonce, isComplete, builtTo, done, total } = state;
       this.#statements.save.run(position, nonce, isComplete, builtTo, done, total);
       database.exec('commit');
       this.#statements.checkpoint();
       return isCurrent ? CURRENT : { isCurrent, percent: percentOf(state) };
     } finally {
-      this.#store.exec('rollback');
       if (database.isTransaction) database.exec('rollback');
     }
   }
@@ -191,7 +221,7 @@ export class IndexUpdater {
     // As many changes as books cost more than building anew.
     if (state.isComplete && backlog > 2 * books) return false;
     // With the orders in place, a change costs several times as much as without; they are created again at the end.
-    if (backlog > books * MANY_PART) for (const drop of DROP_ORDERS) database.exec(drop);
+    if (backlog > books * MANY_PART) dropOrders(database, state);
     return true;
   }
 
@@ -200,7 +230,16 @@ export class IndexUpdater {
     this.#ofIndex = undefined;
     database.exec(`${DROP_TABLES} ${TABLES}`);
     const { books } = this.#ofStore.size.get() as { books: number };
-    const state = { version: VERSION, position, nonce, isComplete: 0, builtTo: FIRST, done: 0, total: books };
+    const state = {
+      version: VERSION,
+      position,
+      nonce,
+      isComplete: 0,
+      builtTo: FIRST,
+      done: 0,
+      total: books,
+      orders: 0,
+    };
     database
       .prepare('insert into state values (?, ?, ?, 0, ?, 0, ?)')
       .run(VERSION, position, nonce, FIRST, books);
@@ -213,11 +252,15 @@ export class IndexUpdater {
     // Meanwhile, others may have followed.
     if (state.builtTo === null) state.total = state.done + last.position - state.position;
     state.isComplete = 0;
+    const positions = new Positions(database);
+    this.#counted = positions.areBuilt ? positions : undefined;
     if (!this.#apply(state, last, deadline) || !this.#build(state, deadline)) return false;
-    for (const order of ORDERS) {
+    for (const [index, order] of ORDERS.entries()) {
       if (performance.now() > deadline) return false;
       database.exec(order);
+      state.orders = index + 1;
     }
+    if (!positions.areBuilt) positions.build();
     state.isComplete = 1;
     return true;
   }
@@ -261,24 +304,31 @@ export class IndexUpdater {
 
   #remove(id: number): void {
     const { remove, removeWords, removeTrigrams } = this.#statements;
-    for (const statement of [remove, removeWords, removeTrigrams]) statement.run(id);
+    const removed = remove.get(id) as BookKeys | undefined;
+    if (removed) this.#counted?.remove(removed);
+    for (const statement of [removeWords, removeTrigrams]) statement.run(id);
   }
 
   #add(book: StoredBook): void {
     const { id, title, author, year, bytes } = book;
-    const { titleKey, authorKey, titleLower, authorLower, words, twinKey } = foldBook({
-      title: comparedPart(title),
-      author: comparedPart(author),
-      year,
-    });
+    const compared = { title: comparedPart(title), author: comparedPart(author), year };
+    const folded = foldBook(compared);
+    const { titleLower, authorLower, words } = storedTextsOf(compared, folded);
     const { add, addWords, addTrigrams } = this.#statements;
-    const [lowerTitle, lowerAuthor] = [
-      isFoldedBySqlite(title) ? null : titleLower,
-      isFoldedBySqlite(author) ? null : authorLower,
-    ];
-    add.run(id, titleKey, authorKey, twinKey, year, bytes, title, author, lowerTitle, lowerAuthor, words);
-    addWords.run(id, indexedWordsOf(words));
-    addTrigrams.run(id, words);
+    add.run(
+      id,
+      folded.titleKey,
+      folded.authorKey,
+      folded.twinKey,
+      year,
+      bytes,
+      titleLower,
+      authorLower,
+      words,
+    );
+    addWords.run(id, indexedWordsOf(folded.words));
+    addTrigrams.run(id, folded.words);
+    this.#counted?.add({ id, title_key: folded.titleKey, author_key: folded.authorKey, year });
   }
 }
 
@@ -288,6 +338,12 @@ const FIRST = -Number.MAX_VALUE;
 /** From this number of changes, and this part of the books in the index, on, they are many. */
 const MANY_CHANGES = 2_000;
 const MANY_PART = 0.05;
+
+function dropOrders(database: DatabaseSync, state: IndexState): void {
+  for (const drop of DROP_ORDERS) database.exec(drop);
+  new Positions(database).clear();
+  state.orders = 0;
+}
 
 interface StoredBook extends Book {
   readonly bytes: number;
@@ -319,10 +375,10 @@ function prepareIndex(index: DatabaseSync) {
       'update state set position = ?, nonce = ?, is_complete = ?, built_to = ?, done = ?, total = ?',
     ),
     highest: index.prepare(`select coalesce(max(id), ${FIRST}) as highest from book_search`),
-    remove: prepareWrite(index, 'delete from book_search where id = ?'),
+    remove: index.prepare('delete from book_search where id = ? returning id, title_key, author_key, year'),
     removeWords: prepareWrite(index, 'delete from book_words where rowid = ?'),
     removeTrigrams: prepareWrite(index, 'delete from book_trigrams where rowid = ?'),
-    add: prepareWrite(index, 'insert into book_search values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    add: prepareWrite(index, 'insert into book_search values (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     addWords: prepareWrite(index, 'insert into book_words (rowid, words) values (?, ?)'),
     addTrigrams: prepareWrite(index, 'insert into book_trigrams (rowid, words) values (?, ?)'),
     checkpoint: takeOverCheckpoints(index),
@@ -339,8 +395,4 @@ function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
 function comparedPart(text: string): string {
   if (text.length <= COMPARED_LENGTH) return text;
   return Array.from(text).slice(0, COMPARED_LENGTH).join('');
-}
-
-function isFoldedBySqlite(text: string): boolean {
-  return text.length <= COMPARED_LENGTH && /^[ -~]*$/.test(text);
 }

@@ -1,12 +1,13 @@
 import { indexVersion } from '../index-version.ts';
+import { POSITIONS_TABLE } from './positions.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
 export const VERSION = indexVersion(6);
 
 /**
  * The index, in a file of its own. Words consist of letters, digits and symbols, as those that are folded; their beginnings are
- * found at once, and trigrams are for parts of texts. The folded title and author are null where SQLite can fold them
- * itself: in ASCII.
+ * found at once, and trigrams are for parts of texts. The folded title and author and their words are null where
+ * stored-texts.ts computes them from the keys. The texts themselves are read from the store, in a snapshot of the same moment.
  *
  * Its state has the cursor of the last change of the log that the index has, and whether it `is_complete`: then it has exactly the
  * books after this change. While it is built, it has those up to the id `built_to`. `done` of `total` books or changes are in it.
@@ -28,14 +29,13 @@ export const TABLES = `
     twin_key integer not null,
     year integer not null,
     bytes integer not null,
-    title text not null,
-    author text not null,
     title_lower text,
     author_lower text,
-    words text not null
+    words text
   ) strict;
+  ${POSITIONS_TABLE}
   create virtual table book_words using fts5 (
-    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3 4 5 6',
+    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3',
     tokenize = "ascii tokenchars '$+<=>^\`|~'"
   );
   create virtual table book_trigrams using fts5 (
@@ -43,13 +43,15 @@ export const TABLES = `
   );
 `;
 
-export const DROP_TABLES = ['state', 'book_search', 'book_words', 'book_trigrams']
+export const DROP_TABLES = ['state', 'book_search', 'positions', 'book_words', 'book_trigrams']
   .map((table) => `drop table if exists ${table};`)
   .join(' ');
 
 /** Created when the index has all books: sorting them once is several times faster than inserting each. */
 const KEYS = ['title_key', 'author_key', 'twin_key', 'year'];
 export const ORDERS = KEYS.map((key) => `create index if not exists by_${key} on book_search (${key})`);
+/** The work of creating one of them, in books that are added meanwhile. */
+const ORDER_PART = 0.04;
 export const DROP_ORDERS = KEYS.map((key) => `drop index if exists by_${key}`);
 
 export interface IndexState {
@@ -60,12 +62,17 @@ export interface IndexState {
   builtTo: number | null;
   done: number;
   total: number;
+  /** The number of the orders that there are. */
+  orders: number;
 }
 
-export const SELECT_STATE =
-  'select version, position, nonce, is_complete as isComplete, built_to as builtTo, done, total from state';
+export const SELECT_STATE = `
+  select version, position, nonce, is_complete as isComplete, built_to as builtTo, done, total,
+    (select count(*) from sqlite_schema where name like 'by!_%' escape '!') as orders
+  from state`;
 
 /** The part of the work that is done, in percent. */
-export function percentOf({ done, total }: Pick<IndexState, 'done' | 'total'>): number {
-  return total === 0 ? 0 : Math.min(99, Math.floor((100 * done) / total));
+export function percentOf({ done, total, orders }: Pick<IndexState, 'done' | 'total' | 'orders'>): number {
+  const work = total * (1 + ORDER_PART * (KEYS.length - orders));
+  return total === 0 ? 0 : Math.min(99, Math.floor((100 * done) / work));
 }

@@ -9,6 +9,7 @@ import type { Parameters } from '../parameters.ts';
 import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
 import { IndexUpdater, type Progress } from './index-updater.ts';
+import { Positions } from './positions.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
 
 /** The index lacks changes that a search must see. */
@@ -37,17 +38,23 @@ export class SqliteSnapshots implements Snapshots {
   }
 
   /** @throws IndexBehind, UnusableIndex, or errors of SQLite */
-  async run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
-    const database = needsIndex ? await this.#beginIndex() : this.#store;
-    if (!needsIndex) database.exec('begin');
+  async run<Result>(
+    needsIndex: boolean | 'if up to date',
+    search: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> {
+    const index = needsIndex === true ? await this.#beginIndex() : this.#tryIndex(needsIndex);
+    if (!index) this.#store.exec('begin');
     try {
-      return await search(new SqliteSnapshot(database, needsIndex));
+      return await search(new SqliteSnapshot(this.#store, index?.database));
     } catch (error) {
-      forgetStatements(database);
-      if (!needsIndex || !isUnusable(error)) throw error;
-      throw new IndexBehind((this.#index as IndexUpdater).deleteDamaged(error));
+      forgetStatements(this.#store);
+      if (!index) throw error;
+      forgetStatements(index.database);
+      if (!isUnusable(error)) throw error;
+      throw new IndexBehind(index.deleteDamaged(error));
     } finally {
-      if (database.isOpen && database.isTransaction) database.exec('rollback');
+      if (index) index.end();
+      else if (this.#store.isTransaction) this.#store.exec('rollback');
     }
   }
 
@@ -56,27 +63,39 @@ export class SqliteSnapshots implements Snapshots {
     this.#store.close();
   }
 
-  /** Begins a transaction on an index that has each write before. */
-  async #beginIndex(): Promise<DatabaseSync> {
+  /** Begins the transactions if the index is built, and can be used. */
+  #tryIndex(isWanted: unknown): IndexUpdater | undefined {
+    try {
+      return isWanted && this.#index?.isBuilt && this.#index.begin().isCurrent ? this.#index : undefined;
+    } catch {
+      // The next step reports it.
+      return undefined;
+    }
+  }
+
+  /** Begins transactions on the store and on an index that has each of its books. */
+  async #beginIndex(): Promise<IndexUpdater> {
     this.#index ??= await IndexUpdater.open(this.#store);
     const progress = this.#index.begin();
     if (!progress.isCurrent) throw new IndexBehind(progress);
-    return this.#index.database;
+    return this.#index;
   }
 }
 
-/** The books of one moment, in the index or in the store. */
+/** The books of one moment, in the store and perhaps in the index. */
 class SqliteSnapshot implements IndexedSnapshot {
   readonly dialect = SQLITE_DIALECT;
   readonly books: string;
-  readonly #renderStatement: string;
+  readonly positions?: Positions;
+  readonly #store: DatabaseSync;
   readonly #database: DatabaseSync;
 
-  /** @param database in a transaction */
-  constructor(database: DatabaseSync, isIndexed: boolean) {
-    this.#database = database;
-    this.books = isIndexed ? 'book_search' : SQLITE_DIALECT.allBooks;
-    this.#renderStatement = isIndexed ? RENDER_INDEXED : RENDER;
+  /** @param store in a transaction @param index in one of the same moment, if the search needs it */
+  constructor(store: DatabaseSync, index: DatabaseSync | undefined) {
+    this.#store = store;
+    this.#database = index ?? store;
+    this.books = index ? 'book_search' : SQLITE_DIALECT.allBooks;
+    if (index) this.positions = new Positions(index);
   }
 
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {
@@ -84,7 +103,7 @@ class SqliteSnapshot implements IndexedSnapshot {
   }
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
-    const row = this.#prepare(this.#renderStatement).get(JSON.stringify(ids));
+    const row = prepareOnce(this.#store, RENDER).get(JSON.stringify(ids));
     const { json, count } = row as { json: Uint8Array | null; count: number };
     return { json: json ? toUtf8(json) : new Uint8Array(), count };
   }
@@ -103,12 +122,10 @@ class SqliteSnapshot implements IndexedSnapshot {
 const COUNT_WORDS = 'select count(*) as count from book_words where book_words match ?';
 
 /** Books by their ids, in the order of the ids. */
-const render = (columns: string, books: string) => `
+const RENDER = `
   select count(*) as count, cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob) as json
   from (
-    select ${columns} from json_each(?) as requested cross join ${books} as books on books.id = requested.value
+    select ${BOOK_COLUMNS} from json_each(?) as requested cross join books on books.id = requested.value
     order by requested.key
   )
 `;
-const RENDER = render(BOOK_COLUMNS, 'books');
-const RENDER_INDEXED = render(BOOK_COLUMNS, 'book_search');

@@ -1,0 +1,212 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { prepareOnce } from '../../store/sqlite/prepared.ts';
+import type { BookPosition, SearchQuery, SortKey } from '../book-search.ts';
+import { keyColumnOf } from '../conditions.ts';
+
+/**
+ * Counts the books of each order in blocks, so that a book in the middle of millions is found without reading those before it. A
+ * block begins at a position, and has the books up to the next block. The first one begins before all books.
+ */
+export const POSITIONS_TABLE = `
+  create table positions (
+    sort text not null,
+    key any not null,
+    id integer not null,
+    books integer not null,
+    primary key (sort, key, id)
+  ) strict, without rowid;
+`;
+
+/** The books of a block when it is built. */
+const BLOCK_BOOKS = 1_000;
+/** A block with more books is split. */
+const BLOCK_BOOKS_MAX = 2 * BLOCK_BOOKS;
+
+const FIRST_NUMBER = -Number.MAX_SAFE_INTEGER;
+const FIRST_POSITIONS = {
+  id: { key: FIRST_NUMBER, id: FIRST_NUMBER },
+  title: { key: '', id: FIRST_NUMBER },
+  author: { key: '', id: FIRST_NUMBER },
+  year: { key: FIRST_NUMBER, id: FIRST_NUMBER },
+} as const satisfies Record<SortKey, BookPosition>;
+const SORTS = Object.keys(FIRST_POSITIONS) as SortKey[];
+
+/** The keys of a book, by the columns of the index. */
+export type BookKeys = Readonly<Record<string, string | number>>;
+
+interface Block extends BookPosition {
+  readonly books: number;
+}
+
+/** The positions in the orders of an index, which is in a transaction. */
+export class Positions {
+  readonly #database: DatabaseSync;
+  #changes: [book: BookKeys, change: 1 | -1][] = [];
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  get areBuilt(): boolean {
+    return this.#get('select 1 from positions limit 1') !== undefined;
+  }
+
+  /** Counts all books. */
+  build(): void {
+    for (const sort of SORTS) {
+      for (let block: BookPosition | undefined = FIRST_POSITIONS[sort]; block; )
+        block = this.#insert(sort, block, this.#bookFrom(sort, block, BLOCK_BOOKS));
+    }
+  }
+
+  clear(): void {
+    this.#database.exec('delete from positions');
+  }
+
+  /** A book was added. */
+  add(book: BookKeys): void {
+    this.#changes.push([book, 1]);
+  }
+
+  /** A book was removed. */
+  remove(book: BookKeys): void {
+    this.#changes.push([book, -1]);
+  }
+
+  /** Counts the books that were added and removed since the last time. */
+  flush(): void {
+    for (const sort of this.#changes.length > 0 ? SORTS : []) {
+      const column = keyColumnOf({ sort });
+      const changes = this.#changes.map(([book, change]) => [book[column], book.id, change]);
+      const blocks = this.#prepare(COUNT).all(sort, JSON.stringify(changes)) as unknown as Block[];
+      for (const block of blocks) this.#split(sort, block);
+    }
+    this.#changes = [];
+  }
+
+  /** Splits a block that has too many books. */
+  #split(sort: SortKey, full: Block): void {
+    for (let block = full; block.books > BLOCK_BOOKS_MAX; ) {
+      const next = this.#bookFrom(sort, block, BLOCK_BOOKS) as BookPosition;
+      this.#run(
+        'update positions set books = ? where sort = ? and key = ? and id = ?',
+        BLOCK_BOOKS,
+        sort,
+        block,
+      );
+      const rest = { ...next, books: block.books - BLOCK_BOOKS };
+      this.#run('insert into positions (books, sort, key, id) values (?, ?, ?, ?)', rest.books, sort, rest);
+      block = rest;
+    }
+  }
+
+  /** The number of books after a position in the order of a query; its conditions do not matter. */
+  countAfter({ sort, isDescending }: SearchQuery, after: BookPosition | undefined): number {
+    const all = this.#all(sort as SortKey);
+    if (!after) return all;
+    return isDescending
+      ? this.#countTo(sort as SortKey, after, '<')
+      : all - this.#countTo(sort as SortKey, after, '<=');
+  }
+
+  /** The position of the `number`-th book after another one; undefined if there are fewer. */
+  find(query: SearchQuery, after: BookPosition | undefined, number: number): BookPosition | undefined {
+    const sort = query.sort as SortKey;
+    const following = this.countAfter(query, after);
+    if (number > following) return undefined;
+    // Its number in ascending order.
+    const place = query.isDescending ? following - number + 1 : this.#all(sort) - following + number;
+    let before = 0;
+    const blocks = this.#prepare('select key, id, books from positions where sort = ? order by key, id');
+    for (const row of blocks.iterate(sort)) {
+      const block = row as unknown as Block;
+      if (before + block.books >= place) return this.#bookFrom(sort, block, place - before - 1);
+      before += block.books;
+    }
+    return undefined;
+  }
+
+  #all(sort: SortKey): number {
+    return this.#get('select coalesce(sum(books), 0) as books from positions where sort = ?', sort)
+      ?.books as number;
+  }
+
+  /** The number of books before a position, or up to it. */
+  #countTo(sort: SortKey, { key, id }: BookPosition, comparison: '<' | '<='): number {
+    const column = keyColumnOf({ sort });
+    const block = this.#get(SELECT_BLOCK, sort, key, id) as unknown as Block | undefined;
+    // A position may be before all books.
+    if (!block) return 0;
+    const before = this.#get(
+      'select coalesce(sum(books), 0) as books from positions where sort = ? and (key, id) < (?, ?)',
+      sort,
+      block.key,
+      block.id,
+    );
+    const within = this.#get(
+      `select count(*) as books from book_search
+       where (${column}, id) >= (?, ?) and (${column}, id) ${comparison} (?, ?)`,
+      block.key,
+      block.id,
+      key,
+      id,
+    );
+    return Number(before?.books) + Number(within?.books);
+  }
+
+  /** The book that follows so many from a position on. */
+  #bookFrom(sort: SortKey, { key, id }: BookPosition, skipped: number): BookPosition | undefined {
+    const column = keyColumnOf({ sort });
+    return this.#get(
+      `select ${column} as key, id from book_search where (${column}, id) >= (?, ?)
+       order by ${column}, id limit 1 offset ?`,
+      key,
+      id,
+      skipped,
+    ) as unknown as BookPosition | undefined;
+  }
+
+  /** Inserts a block that ends before another one. @returns that one */
+  #insert(sort: SortKey, block: BookPosition, next: BookPosition | undefined): BookPosition | undefined {
+    const column = keyColumnOf({ sort });
+    const books = next
+      ? BLOCK_BOOKS
+      : Number(
+          this.#get(
+            `select count(*) as books from book_search where (${column}, id) >= (?, ?)`,
+            block.key,
+            block.id,
+          )?.books,
+        );
+    this.#run('insert into positions (books, sort, key, id) values (?, ?, ?, ?)', books, sort, block);
+    return next;
+  }
+
+  #run(sql: string, books: number, sort: SortKey, { key, id }: BookPosition): void {
+    // `run` would also return the last id that FTS5 has inserted, which can exceed a number.
+    this.#get(sql, books, sort, key, id);
+  }
+
+  #get(sql: string, ...values: (string | number)[]): Record<string, unknown> | undefined {
+    return this.#prepare(sql).get(...values);
+  }
+
+  #prepare(sql: string) {
+    return prepareOnce(this.#database, sql);
+  }
+}
+
+const SELECT_BLOCK = `
+  select key, id from positions where sort = ? and (key, id) <= (?, ?) order by key desc, id desc limit 1`;
+const COUNT = `
+  update positions set books = books + counted.change
+  from (
+    select block.key, block.id, sum(changes.value ->> 2) as change
+    from json_each(?2) as changes cross join positions as block on block.sort = ?1 and (block.key, block.id) = (
+      select key, id from positions where sort = ?1 and (key, id) <= (changes.value ->> 0, changes.value ->> 1)
+      order by key desc, id desc limit 1
+    )
+    group by block.key, block.id
+  ) as counted
+  where positions.sort = ?1 and positions.key = counted.key and positions.id = counted.id
+  returning positions.key, positions.id, positions.books`;
