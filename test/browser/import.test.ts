@@ -196,7 +196,8 @@ describe('A file', () => {
     held.resolve();
     await dialog.getByText('Stopped: 2,000 of 3,000 books are stored.').waitFor();
     now += 16 * 60_000;
-    await dialog.getByRole('button', { name: 'Continue' }).click();
+    // Another request of the page may require the sign-in before, whose dialog is then over the button.
+    await dialog.getByRole('button', { name: 'Continue' }).dispatchEvent('click');
     await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
     await signIn(page);
     await dialog.getByText('3,000 books are stored.').waitFor();
