@@ -11,7 +11,10 @@ export const YEAR_MAX = Number.MAX_SAFE_INTEGER;
 /** The values of absent fields. */
 export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
 
-export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
+export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const satisfies Record<
+  keyof BookFields,
+  'text' | 'integer'
+>;
 
 type FieldName = keyof typeof BOOK_FIELD_TYPES;
 /** The names of the fields, in the order of {@link BOOK_FIELD_TYPES}. */
