@@ -207,9 +207,11 @@ describe('A token that expires', () => {
     assert.equal(signIns.length, 1);
   });
 
-  test('is renewed again and again while the service does not respond, without a dialog', async (context) => {
+  test('is renewed again and again while the service does not respond, or a proxy rejects it, without a dialog', async (context) => {
     await using service = await startService();
-    const page = await pages.open(context, `${service.url}/console/`, { expectedMessages: failedRequests() });
+    const page = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(429),
+    });
     if (!page) return;
     await page.clock.install();
     await signIn(page);
@@ -219,7 +221,8 @@ describe('A token that expires', () => {
     const attempts: string[] = [];
     await page.route('**/token/renewal', (route) => {
       attempts.push(route.request().url());
-      return route.abort();
+      // As a proxy in front of the service does.
+      return attempts.length % 2 ? route.abort() : route.fulfill({ status: 429 });
     });
     await page.clock.fastForward(13.6 * 60_000);
     while (attempts.length < 3) await page.clock.runFor(1_000);

@@ -186,7 +186,8 @@ export class UserSession {
         return this.#keep(token);
       }
     } catch (error) {
-      if (!(error instanceof RefusedError && error.status < 500)) throw error;
+      // A proxy may reject it otherwise, for a while.
+      if (!(error instanceof RefusedError && error.status === 401)) throw error;
     }
     return this.#token === former ? undefined : this.#token;
   }
