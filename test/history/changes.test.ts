@@ -113,15 +113,15 @@ for (const engine of engines) {
     test('that waits is 400 as soon as the log is that of another store', async () => {
       await using address = await engine.createAddress();
       await using service = await start({ dbUrl: address.dbUrl });
+      const isWaiting = async () =>
+        (await scrape(service.url)).get('bookkeeping_followers')?.samples.some(({ value }) => value > 0);
       const waiting = read(service, '/changes?wait=60');
+      while (!(await isWaiting())) await sleep(5);
       await create(service, 1);
       // The poll that has ended this wait knows the last change.
       const { next } = await waiting;
       const other = read(service, next);
-      while (
-        !(await scrape(service.url)).get('bookkeeping_followers')?.samples.some(({ value }) => value > 0)
-      )
-        await sleep(5);
+      while (!(await isWaiting())) await sleep(5);
       await query(address.dbUrl, `update ${LOGS[engine.name]} set nonce = nonce + 1`);
       const { status, message } = await other;
       assert.deepEqual([status, message], [400, 'Invalid query']);

@@ -10,7 +10,7 @@ export const SQLITE_DIALECT: Dialect = {
   placeFunction: 'instr',
   wordsEnd: 'char(1)',
   allBooks: `(
-    select id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
+    select id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
       coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
     from books where ${HAS_EXACT_ID}
   )`,

@@ -350,7 +350,7 @@ interface StoredBook extends Book {
 }
 
 const SELECT_BOOKS = `
-  select id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
+  select id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
     coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
   from books`;
 
