@@ -13,10 +13,11 @@ export function printStartupMessage(configuration: LoadedConfiguration, url: str
   if (!process.stdout.isTTY) return;
 
   const isInFile = passwordIn === 'file';
+  const credentials = generated.includes('AUTH_USERNAME')
+    ? `the username and password in ${ENV_FILE}`
+    : `the username ${secrets.username} and the password AUTH_PASSWORD in ${isInFile ? ENV_FILE : 'the environment'}`;
   console.log(`
-  The bookkeeping service listens at ${url}
-  ${isConsoleBuilt ? `The web console is at ${url}/console/\n  ` : ''}The API documentation is at ${url}/docs
-  The username is ${secrets.username}, the password is AUTH_PASSWORD in ${isInFile ? `the file ${ENV_FILE}` : 'the environment'}
+  Open ${url}${isConsoleBuilt ? '/' : '/docs'} and sign in with ${credentials}${isConsoleBuilt ? `\n  The API documentation is at ${url}/docs` : ''}
 
   Try it in another terminal, ${isInFile ? 'in this folder' : 'with the same environment'}:
 

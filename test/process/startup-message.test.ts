@@ -53,8 +53,10 @@ describe('The commands of the startup message on a terminal work', { concurrency
     await using service = await startService(folder.path, {}, ON_TERMINAL);
     const message = await startupMessageOf(service);
 
-    assert.ok(message.includes(`The bookkeeping service listens at ${service.url}\n`));
-    assert.ok(message.includes(` ${service.url}/console/\n`));
+    assert.ok(
+      message.includes(` Open ${service.url}/ and sign in with the username and password in .env\n`),
+      message,
+    );
     assert.ok(message.includes(` ${service.url}/docs\n`));
     assert.equal(await runCommands(message, folder.path, {}), NO_BOOKS);
     const { AUTH_PASSWORD = '', SECRET_TOKEN = '' } = await readEnvironmentFile(folder.path);
@@ -66,14 +68,20 @@ describe('The commands of the startup message on a terminal work', { concurrency
     const credentials = { AUTH_USERNAME: 'librarian', AUTH_PASSWORD: 'hunter 2' };
     await using service = await startService(folder.path, credentials, ON_TERMINAL);
 
-    assert.equal(await runCommands(await startupMessageOf(service), folder.path, credentials), NO_BOOKS);
+    const message = await startupMessageOf(service);
+
+    assert.match(message, / the username librarian and the password AUTH_PASSWORD in the environment\n/);
+    assert.equal(await runCommands(message, folder.path, credentials), NO_BOOKS);
   });
 
   test('with a username of the environment and a generated password', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, { AUTH_USERNAME: 'librarian' }, ON_TERMINAL);
 
-    assert.equal(await runCommands(await startupMessageOf(service), folder.path, {}), NO_BOOKS);
+    const message = await startupMessageOf(service);
+
+    assert.match(message, / the username librarian and the password AUTH_PASSWORD in \.env\n/);
+    assert.equal(await runCommands(message, folder.path, {}), NO_BOOKS);
   });
 });
 
