@@ -80,14 +80,15 @@ test('A line of the history that may be of several users names their books, or o
   await patch([5, 6].map((id) => ({ id, author: 'N. N.' })));
   await page.reload();
   await chooseInMenu(page, 'History');
-  const lines = page.locator('.history > li');
+  await page.getByRole('dialog').getByRole('heading', { name: 'today' }).waitFor();
+  const lines = page.locator('.history .day > li');
   await lines.first().getByText("Changed: “Candide” and “Gulliver's Travels”").waitFor();
   const undo = lines.nth(1).getByRole('button', { name: 'Undo: Changed: 4 books' });
   await undo.click();
   await lines.nth(1).getByText('“The Odyssey”').waitFor();
   assert.equal((await findBook(service, 2))?.author, 'N. N.');
   await undo.click();
-  await page.locator('.history > li').first().getByText('Changed: ').waitFor();
+  await page.locator('.history .day > li').first().getByText('Changed: ').waitFor();
   await assertEventually(async () => (await findBook(service, 2))?.author, 'Homer');
 });
 

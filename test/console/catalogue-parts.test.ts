@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Book } from '../../client/index.ts';
+import { daysBetween } from '../../console/src/features/history/calendar.ts';
 import { barsOf, heightOf } from '../../console/src/state/decades.ts';
 import { readYear } from '../../console/src/state/fields.ts';
 import { LoadedPages } from '../../console/src/state/loaded-pages.ts';
@@ -233,6 +234,20 @@ test('What matches a search is marked: beginnings of words, in any case and with
     const parts = matchedParts(text, searchedWords(q));
     assert.equal(parts.join(''), text);
     assert.equal(parts.map((part, index) => (index % 2 === 1 ? `[${part}]` : part)).join(''), marked);
+  }
+});
+
+test('Days are counted in the calendar, also those of 23 and 25 hours', () => {
+  for (const month of [0, 2, 9, 10]) {
+    for (let day = 1; day <= 31; day++) {
+      const now = new Date(2026, month, day, 0, 30);
+      const daysTo = (days: number, ...time: [number, number]) =>
+        daysBetween(now, new Date(2026, month, day + days, ...time));
+      assert.deepEqual(
+        [daysTo(0, 0, 0), daysTo(0, 23, 59), daysTo(-1, 0, 0), daysTo(-1, 23, 59), daysTo(-2, 23, 59)],
+        [0, 0, -1, -1, -2],
+      );
+    }
   }
 });
 

@@ -12,7 +12,7 @@ import { Dialog, StepHeading } from '../../ui/dialog.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { explainProblem, quote } from '../reports.tsx';
 import { useApp } from '../use-app.ts';
-import { ChangeTime, formatTime } from './change-time.tsx';
+import { ChangeTime, formatDay, formatTime } from './change-time.tsx';
 
 /** The lines, and the books of a line, that are shown, and that each further step adds. */
 const SHOWN = 100;
@@ -69,20 +69,26 @@ export function History({ id, closeText, onClose }: HistoryProps) {
   const { value: progress } = operations.progress;
   const line: LineActions = { past, isBusy: isBusy.value, run: session.isReadOnly.value ? undefined : run };
   const hasMore = state === 'more' || groups.length > shown.value;
+  const days = Map.groupBy(groups.slice(0, shown.value), ([{ at }]) => formatDay(at));
   return (
     <>
       <StepHeading text={t.history} id={id} note={id === undefined ? t.historyHint : undefined} />
-      <ol class="entries history">
-        {groups
-          .slice(0, shown.value)
-          .map((group) =>
-            group.length === 1 ? (
-              <ChangeLine key={group[0].cursor} change={group[0]} isOfBook={id !== undefined} {...line} />
-            ) : (
-              <GroupLine key={group[0].cursor} group={group} {...line} />
-            ),
-          )}
-      </ol>
+      <div class="history">
+        {[...days].map(([day, lines]) => (
+          <section key={day} aria-label={day}>
+            <h3>{day}</h3>
+            <ol class="day">
+              {lines.map((group) =>
+                group.length === 1 ? (
+                  <ChangeLine key={group[0].cursor} change={group[0]} isOfBook={id !== undefined} {...line} />
+                ) : (
+                  <GroupLine key={group[0].cursor} group={group} {...line} />
+                ),
+              )}
+            </ol>
+          </section>
+        ))}
+      </div>
       <div class="step" role="status">
         {state === 'loading' && <p class="quiet">{t.loading}</p>}
         {state === 'complete' && groups.length === 0 && <p class="quiet">{t.noChanges}</p>}
@@ -152,7 +158,7 @@ function GroupLine({ group, ...line }: LineActions & { readonly group: ChangeGro
         <summary>
           {name} <ChangeTime at={at} />
         </summary>
-        <ol class="entries">
+        <ol>
           {group.slice(0, shown.value).map((change) => (
             <ChangeLine key={change.cursor} change={change} isOfGroup {...line} />
           ))}
