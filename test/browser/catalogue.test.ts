@@ -15,6 +15,7 @@ import {
   SIZES,
   titlesOf,
   waitForCount,
+  yearField,
 } from './console-pages.ts';
 
 /** Texts that a page may misinterpret or display wrongly. */
@@ -61,7 +62,7 @@ test('Typing searches the books, the URL contains the search, and the back butto
   await waitForCount(page, '2 books');
   assert.deepEqual(await titlesOf(page), ['War and Peace', 'Anna Karenina']);
   assert.match(page.url(), /\?q=tolst$/);
-  await page.getByLabel('From year').fill('1870');
+  await (await yearField(page, 'From year')).fill('1870');
   await waitForCount(page, '1 book');
   assert.match(page.url(), /\?q=tolst&from=1870$/);
   await page.goBack();
@@ -71,6 +72,24 @@ test('Typing searches the books, the URL contains the search, and the back butto
   await page.goForward();
   await waitForCount(page, '1 book');
   await assertEventually(() => search.inputValue(), 'tolst');
+});
+
+test('A button shows the years, and opens their fields; Enter and Esc close them', async (context) => {
+  const page = await openConsole(context, '?from=1870');
+  if (!page) return;
+  const from = page.getByLabel('From year');
+  await button(page, 'Years: 1870 –').click();
+  await page.locator('#year-from:focus').waitFor();
+  await (await yearField(page, 'To year')).fill('1879');
+  await page.keyboard.press('Enter');
+  await from.waitFor({ state: 'hidden' });
+  await button(page, 'Years: 1870 – 1879').and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  await from.fill('');
+  await (await yearField(page, 'To year')).fill('0');
+  await button(page, 'Years: – 0').waitFor();
+  await page.keyboard.press('Escape');
+  await from.waitFor({ state: 'hidden' });
 });
 
 test('On a phone, a button of the bar that stays opens the years and the sort order, also after scrolling', async (context) => {
@@ -101,8 +120,8 @@ test('The chart is shown on demand; a click on a bar filters by its decade; with
   assert.equal(await bar.getAttribute('aria-pressed'), 'true');
   await button(page, '1900s: 3 books').click({ modifiers: ['Shift'] });
   await waitForCount(page, '8 books');
-  await page.getByLabel('From year').fill('');
-  await page.getByLabel('To year').fill('');
+  await (await yearField(page, 'From year')).fill('');
+  await (await yearField(page, 'To year')).fill('');
   await waitForCount(page, '43 books');
   // The books BC have one bar, and the first decade includes all years between.
   await button(page, 'Up to 1 BC: 2 books').click();
@@ -214,7 +233,7 @@ test('A new search cancels the previous one, whose late response is not shown', 
 test('An invalid year is marked, and does not change the view', async (context) => {
   const page = await openConsole(context);
   if (!page) return;
-  const field = page.getByLabel('To year');
+  const field = await yearField(page, 'To year');
   await field.fill('-');
   await assertEventually(() => field.getAttribute('aria-invalid'), 'true');
   await field.fill('-740');

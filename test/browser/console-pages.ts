@@ -171,6 +171,13 @@ export async function chooseInMenu(page: Page, name: string): Promise<void> {
   await page.locator('#menu').getByRole('button', { name, exact: true }).click();
 }
 
+/** The field of a bound of the years, once the button that has them is open. */
+export async function yearField(page: Page, name: 'From year' | 'To year'): Promise<Locator> {
+  const found = page.getByLabel(name);
+  if (!(await found.isVisible())) await page.locator('[popovertarget=filters]').click();
+  return found;
+}
+
 /** The row of a book that has the focus. */
 export const focusedRow = (page: Page, title: string) =>
   page.locator('[role=row]:focus-within').getByText(title, { exact: true });

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { assertEventually } from '../../testkit/eventually.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { manyBooks, store } from '../console/books.ts';
-import { ConsolePages, rowOf, waitForCount } from './console-pages.ts';
+import { ConsolePages, rowOf, waitForCount, yearField } from './console-pages.ts';
 
 /** More than an element can be high for. */
 const BOOKS = 210_000;
@@ -130,6 +130,6 @@ test('Among 210,000 books, the keyboard, the scroll bar and the wheel reach each
     page,
     '((top) => top > 0 && top < innerHeight)(document.activeElement.getBoundingClientRect().top)',
   );
-  await page.getByLabel('From year').fill('1990');
+  await (await yearField(page, 'From year')).fill('1990');
   await waitForCount(page, '10,500 books');
 });

@@ -10,6 +10,7 @@ import {
   rowOf,
   titlesOf,
   waitForCount,
+  yearField,
 } from './console-pages.ts';
 
 let pages: ConsolePages;
@@ -64,7 +65,7 @@ describe('A search without matches', () => {
 test('A wrong year says what is wrong', async (context) => {
   const page = await openConsole(context, '?q=austen');
   if (!page) return;
-  const year = page.getByRole('textbox', { name: 'To year' });
+  const year = await yearField(page, 'To year');
   await year.fill('18xx');
   await page.getByText('A year is a whole number, such as 1851, -44 or 44 BC.').waitFor();
   assert.equal(await year.getAttribute('aria-invalid'), 'true');
@@ -166,6 +167,7 @@ test('An empty catalogue offers to import a file, and to add the first book', as
   const page = await pages.openSignedIn(context, empty);
   if (!page) return;
   await page.getByText('There are no books yet.').waitFor();
+  await page.locator('.drop-zone').getByText('Drop a CSV or JSON file here').waitFor();
   await assertAccessible(page, 'empty');
   await page.getByRole('button', { name: 'Import a file' }).click();
   await page.getByRole('dialog', { name: 'Import books' }).waitFor();

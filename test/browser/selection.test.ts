@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { CLASSICS, findBook, manyBooks } from '../console/books.ts';
 import {
   button,
@@ -10,6 +11,7 @@ import {
   field,
   rowOf,
   waitForCount,
+  yearField,
 } from './console-pages.ts';
 
 let pages: ConsolePages;
@@ -61,6 +63,25 @@ test('The author of selected books is set and restored, and the list stays where
   await page.locator('.rows :focus').waitFor();
 });
 
+test('Check boxes are quiet until the pointer or the focus is in their row, or a book is selected; Delete is last in the bar', async (context) => {
+  const { page } = (await pages.openConsole(context)) ?? {};
+  if (!page) return;
+  const isQuiet = (row: number) =>
+    page.evaluate<boolean>(
+      `getComputedStyle(document.querySelector('[data-index="${row}"] input')).opacity < 1`,
+    );
+  await assertEventually(() => isQuiet(1), true);
+  await rowOf(page, 'The Odyssey').hover();
+  await assertEventually(() => isQuiet(1), false);
+  assert.equal(await isQuiet(2), true);
+  await rowOf(page, 'Meditations').locator('.author').focus();
+  await assertEventually(() => isQuiet(2), false);
+  await check(page, 'The Odyssey').click();
+  await bar(page, '1 selected').waitFor();
+  await assertEventually(() => isQuiet(5), false);
+  assert.equal(await page.locator('.selection button').last().innerText(), 'Delete');
+});
+
 test('Selected books are deleted and restored, and those that another user has changed are kept', async (context) => {
   const { page, service } = (await pages.openConsole(context, {}, { hasHistory: true })) ?? {};
   if (!page || !service) return;
@@ -80,7 +101,8 @@ test('Selected books are deleted and restored, and those that another user has c
 test('Ctrl+A selects all books of the search, also those that are not loaded; a click excludes one of them', async (context) => {
   const { page, service } = (await pages.openConsole(context, {}, { books: manyBooks(220) })) ?? {};
   if (!page || !service) return;
-  await page.getByLabel('To year').fill('1989');
+  await (await yearField(page, 'To year')).fill('1989');
+  await page.keyboard.press('Enter');
   await waitForCount(page, '210 books');
   await page.locator('[data-index="0"] .author').click();
   await page.keyboard.press('ControlOrMeta+A');

@@ -9,7 +9,7 @@ import { useApp } from './use-app.ts';
 /** Shown instead of the table when there is no book to show. */
 export function Empty() {
   const { address } = useApp();
-  return <div class="empty">{address.isSearch.value ? <NothingFound /> : <NoBooks />}</div>;
+  return address.isSearch.value ? <NothingFound /> : <NoBooks />;
 }
 
 function NothingFound() {
@@ -19,7 +19,7 @@ function NothingFound() {
   useEffect(() => explainer.close, []);
   const { value: explanation } = explainer.explanation;
   return (
-    <>
+    <div class="empty">
       <p class="lead">{t.nothingFound}</p>
       <p role="status">{explanation && explain(explanation)}</p>
       <p class="quiet">{t.nothingFoundHint}</p>
@@ -33,7 +33,7 @@ function NothingFound() {
         )}
         <Button text={t.showAll} onClick={() => address.show({ q: '', from: undefined, to: undefined })} />
       </div>
-    </>
+    </div>
   );
 }
 
@@ -55,15 +55,15 @@ function NoBooks() {
     // There is no list to have it.
     if (document.activeElement === document.body) buttons.current?.querySelector('button')?.focus();
   }, []);
-  if (session.isReadOnly.value) return <p class="lead">{t.noBooks}</p>;
+  if (session.isReadOnly.value) return <p class="empty lead">{t.noBooks}</p>;
   return (
-    <>
+    <div class="empty drop-zone">
       <p class="lead">{t.noBooks}</p>
       <p class="quiet">{t.noBooksHint}</p>
       <div ref={buttons} class="buttons">
         <Button text={t.importFile} onClick={() => dialogs.show({ kind: 'import', files: [] })} />
         <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
       </div>
-    </>
+    </div>
   );
 }

@@ -1,8 +1,8 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
-import type { TargetedInputEvent, TargetedKeyboardEvent } from 'preact';
+import type { TargetedInputEvent, TargetedKeyboardEvent, TargetedToggleEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { formatYear, texts } from '../language/texts.ts';
 import { readYear } from '../state/fields.ts';
 import { request } from '../state/found-books.ts';
 import { columnOf, SORTS } from '../state/sort.ts';
@@ -12,29 +12,43 @@ import { useApp } from './use-app.ts';
 /** The delay between the last key and the search. */
 const DEBOUNCE_MS = 100;
 
-/** The search and its filters. On a narrow screen, the years and the order are in a popover below the bar. */
+/** The search, and a button that opens its years; on a narrow screen also the order. */
 export function Search() {
   const { isNarrow, address } = useApp();
   const { from, to } = address.view.value;
+  const t = texts.value;
+  const name = isNarrow.value ? t.filter : t.years;
   const isFiltered = from !== undefined || to !== undefined;
+  const range = `${yearText(from)} – ${yearText(to)}`.trim();
   return (
     <search>
       <SearchField />
-      {isNarrow.value ? (
-        <>
-          <button type="button" class={`button ghost ${isFiltered ? 'active' : ''}`} popovertarget="filters">
-            {texts.value.filter}
-          </button>
-          <div id="filters" class="menu card" popover="auto">
-            <Years />
-            <SortMenu />
-          </div>
-        </>
-      ) : (
+      <button
+        type="button"
+        class={`button chip ${isFiltered ? 'active' : ''}`}
+        popovertarget="filters"
+        aria-label={isFiltered ? `${name}: ${range}` : undefined}
+      >
+        {isFiltered && !isNarrow.value ? range : name}
+      </button>
+      <div
+        id="filters"
+        class="menu card"
+        popover="auto"
+        onToggle={({ newState, currentTarget }: TargetedToggleEvent<HTMLElement>) => {
+          if (newState === 'open' && !isNarrow.value) currentTarget.querySelector('input')?.focus();
+        }}
+      >
         <Years />
-      )}
+        {isNarrow.value && <SortMenu />}
+      </div>
     </search>
   );
+}
+
+/** A bound of the years; the year 0, which is shown as an unknown one elsewhere, is a bound like others. */
+function yearText(year: number | undefined): string {
+  return year === undefined ? '' : formatYear(year) || '0';
 }
 
 function Years() {
@@ -217,10 +231,17 @@ function QueryField({ id, name, hint, read, explain, onApply }: QueryFieldProps)
     onBlur() {
       if (timer.current !== undefined) apply();
     },
-    onKeyDown({ key, currentTarget }: TargetedKeyboardEvent<HTMLInputElement>) {
-      if (key === 'Enter') apply(true);
+    onKeyDown(event: TargetedKeyboardEvent<HTMLInputElement>) {
+      const { key, currentTarget } = event;
+      const popover = currentTarget.closest<HTMLElement>('[popover]');
+      if (key === 'Enter') {
+        // Its button gets the focus, and would open it again.
+        event.preventDefault();
+        apply(true);
+        if (explain(text.value) === '') popover?.hidePopover();
+      }
       // That closes a popover.
-      if (key !== 'Escape' || currentTarget.closest('[popover]')) return;
+      if (key !== 'Escape' || popover) return;
       if (text.value === '') currentTarget.blur();
       text.value = '';
       apply();

@@ -23,6 +23,12 @@ export function SelectionBar() {
   return (
     <section class="selection" aria-label={t.selection}>
       <strong>{formatMessage(t.selected, { count })}</strong>
+      <Button
+        text="✕"
+        aria-label={t.clearSelection}
+        variant="ghost"
+        onClick={runAndFocus(() => selection.clear())}
+      />
       {list.total.value !== undefined && count < list.total.value && (
         <Button
           variant="ghost"
@@ -58,12 +64,6 @@ export function SelectionBar() {
           onClick={runAndFocus(() => operations.runSelected('deleted', () => undefined))}
         />
       )}
-      <Button
-        text="✕"
-        aria-label={t.clearSelection}
-        variant="ghost last"
-        onClick={runAndFocus(() => selection.clear())}
-      />
       <FailureList />
     </section>
   );
@@ -109,7 +109,7 @@ function RunningOperation({ step, done, total: max }: Progress) {
       <strong>{obstacle ? t.unsaved[obstacle] : t.steps[step]}</strong>
       <progress value={done} max={max} aria-label={t.steps[step]} />
       <span>{formatMessage(t.progress, { done: formatNumber(done), total: formatNumber(max) })}</span>
-      <Button text={t.stop} variant="ghost last" onClick={() => operations.stop()} />
+      <Button text={t.stop} variant="ghost" onClick={() => operations.stop()} />
     </section>
   );
 }

@@ -62,7 +62,7 @@ function BookCount() {
   return (
     <>
       <div class="place">
-        <p class={address.isSearch.value ? 'count' : 'count visually-hidden'} role="status">
+        <p class="count" role="status">
           {count !== undefined &&
             (address.isSearch.value && total !== undefined && list.error.value === undefined
               ? formatMessage(t.countOf, { count, total: Math.max(count, total) })
@@ -70,7 +70,7 @@ function BookCount() {
         </p>
         <p aria-hidden="true">
           {count !== undefined && count > 0 && list.error.value === undefined && (
-            <span>{formatMessage(t.rowsInView, { first: first + 1, last: last + 1, count })}</span>
+            <span class="quiet">{formatMessage(t.rowsInView, { first: first + 1, last: last + 1 })}</span>
           )}
         </p>
         {!session.isReadOnly.value && <SaveState />}
