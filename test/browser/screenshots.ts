@@ -8,8 +8,7 @@ import { ROOT } from '../project/files.ts';
 import { chooseInMenu, openBook, rowOf, signIn } from './console-pages.ts';
 
 /**
- * Takes the screenshots that documents show: `node test/browser/screenshots.ts [NAME …]`. The fonts are those of the machine;
- * install Debian's `fonts-urw-base35` for P052, which resembles Palatino.
+ * Takes the screenshots that documents show: `node test/browser/screenshots.ts [NAME …]`. The font is that of the machine.
  */
 
 const FOLDER = join(ROOT, 'docs/console');
