@@ -17,7 +17,7 @@ const SEPARATOR = /,(?=\s*(?:id|title|author|year)\s*=)/;
 
 /**
  * Parses the values of `--map`, such as `title=original_title,year=` or `author=Author (Last, First)`: a field with nothing after
- * its `=` is omitted. @throws UsageError
+ * its `=` is omitted, but not the id. @throws UsageError
  */
 export function parseMap(maps: readonly string[] = [], ids?: IdUse): NamedColumns {
   const named = new Map<Field | 'id', string | undefined>();
@@ -30,6 +30,7 @@ export function parseMap(maps: readonly string[] = [], ids?: IdUse): NamedColumn
       );
     }
     if (field === 'id' && !ids) throw new UsageError('--map names id, which needs --keep-ids or --update');
+    if (field === 'id' && column === '') throw new UsageError('--map must name the column of id');
     if (column !== '' && [...named.values()].includes(column)) {
       throw new UsageError(`--map names the column ${column} twice`);
     }

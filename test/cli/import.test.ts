@@ -375,6 +375,14 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       assert.match(stderr, message);
       assert.notEqual(code, 0);
     }
+    for (const option of ['--update', '--keep-ids']) {
+      const { code, stderr } = await runCommand(['import', '-', option, '--map', 'id='], {
+        folder: folder.path,
+        variables,
+        input: 'id,title,author,year\n1,A,a,1\n',
+      });
+      assert.deepEqual([code, stderr], [2, 'bookkeeping: --map must name the column of id\n']);
+    }
     assert.deepEqual(await readdir(folder.path), []);
   });
 
