@@ -101,6 +101,20 @@ export function guessMapping(columns: readonly string[], given: Partial<Mapping>
   return mapping as Mapping;
 }
 
+/**
+ * For an update by JSON: a field without a member in the first objects is read from the member with its own name, which may first occur
+ * later; where an object lacks it, the field stays as it is stored.
+ *
+ * @param omitted fields that are not read
+ */
+export function withLaterMembers(mapping: Mapping, omitted: readonly Field[] = []): Mapping {
+  const used = Object.values(mapping).map((name) => name?.toLowerCase());
+  const later = FIELDS.filter(
+    (field) => mapping[field] === undefined && !omitted.includes(field) && !used.includes(field),
+  );
+  return { ...mapping, ...Object.fromEntries(later.map((field) => [field, field])) };
+}
+
 /** The column that has the first of these names, with a known prefix or without. */
 function findColumn(
   columns: readonly string[],

@@ -1,7 +1,7 @@
 import { CommandError, UsageError } from '../../src/cli/exits.ts';
 import { displayText } from '../book-row.ts';
 import { guessByCells, looksLikeBook } from '../first-row.ts';
-import { guessMapping, type Mapping, otherYearColumn } from '../mapping.ts';
+import { guessMapping, type Mapping, otherYearColumn, withLaterMembers } from '../mapping.ts';
 import { FIELDS, type Field } from '../row.ts';
 import type { Rows } from '../rows.ts';
 import { describeRowError } from './row-error.ts';
@@ -60,13 +60,14 @@ export function chooseColumns(file: Rows, hasHeader: boolean, named: NamedColumn
       (mayOccurLater ? name : undefined);
   }
   const mapping = guessMapping(isEmpty ? FIELDS : columns, found);
-  const isMissing = (field: Field | 'id') =>
-    mapping[field] === undefined && !(given.has(field) && given.get(field) === undefined);
+  const isOmitted = (field: Field | 'id') => given.has(field) && given.get(field) === undefined;
+  const isMissing = (field: Field | 'id') => mapping[field] === undefined && !isOmitted(field);
   const isEnough = ids === 'update' && FIELDS.some((field) => mapping[field] !== undefined);
   const missing = [...given.keys(), ...FIELDS.filter((field) => !given.has(field) && !isEnough)].filter(
     isMissing,
   );
-  if (missing.length === 0) return mapping;
+  if (missing.length === 0)
+    return isJson && ids === 'update' ? withLaterMembers(mapping, FIELDS.filter(isOmitted)) : mapping;
   const isHeaderless = hasHeader && named.size === 0 && looksLikeBook(file.first.cells);
   throw new CommandError(
     isHeaderless ? describeHeaderless(file) : describeMissing(missing, file, hasHeader, given),

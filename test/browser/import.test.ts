@@ -361,6 +361,28 @@ test('A file with numbers adds rows without one, leaves out those of deleted boo
   );
 });
 
+test('Members of JSON that first occur behind its first thousand objects change books, unless they are not chosen', async (context) => {
+  await using service = await startService();
+  const books = manyBooks(1_200);
+  await store(service, books);
+  const page = await pages.openSignedIn(context, service);
+  if (!page) return;
+  await waitForCount(page, '1,200 books');
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  const years = books.slice(0, -1).map(({ year }, index) => `{"id":${index + 1},"year":${year + 1}}\n`);
+  await drop(page, { 'a.ndjson': `${years.join('')}{"id":1200,"title":"Last"}\n` });
+  await dialog.getByText('Update 1,200, add 0, unchanged 0').waitFor();
+  const title = dialog.getByRole('combobox', { name: 'Title' });
+  assert.equal(await title.inputValue(), 'title');
+  await title.selectOption('');
+  await dialog.getByText('Update 1,199, add 0, unchanged 1').waitFor();
+  await dialog.getByRole('button', { name: 'Update 1,199, add 0' }).click();
+  await dialog.getByText('1,199 books are updated, 0 added.').waitFor();
+  const stored = await booksOf(service);
+  assert.deepEqual(stored[0], [books[0]?.title, books[0]?.author, (books[0]?.year ?? 0) + 1]);
+  assert.deepEqual(stored[1_199], [books[1_199]?.title, books[1_199]?.author, books[1_199]?.year]);
+});
+
 test('Numbers of another program are no reason to update books, and rows that look like changed books are counted', async (context) => {
   await using service = await startService();
   await store(service, CLASSICS.slice(0, 3));

@@ -358,6 +358,32 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
     ]);
   });
 
+  test('with --update reads members of JSON that first occur behind its first thousand objects, unless --map omits them', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    await putBooks(variables.DB_URL, Array<typeof ILIAD>(3_001).fill(ILIAD));
+    const rows = Array.from({ length: 3_000 }, (_, index) => `{"id":${index + 1},"year":-751}\n`);
+    const input = `${rows.join('')}{"id":3001,"title":"Ilias","author":"Homeros"}\n`;
+    const args = ['import', '-', '--format', 'ndjson', '--update'];
+    const omitting = await runCommand([...args, '--dry-run', '--map', 'title=,author='], {
+      folder: folder.path,
+      variables,
+      input,
+    });
+    assert.match(omitting.stdout, /^read 3001, would update 3000, unchanged 1, /m);
+    const { code, stdout } = await runCommand(args, { folder: folder.path, variables, input });
+    assert.match(stdout, /^read 3001, updated 3001, unchanged 0, stored 0, skipped 0, bad 0, /);
+    const books = await booksAt(variables.DB_URL);
+    assert.deepEqual(
+      [code, books[2_999], books[3_000]],
+      [
+        0,
+        { id: 3_000, ...ILIAD, year: -751 },
+        { id: 3_001, title: 'Ilias', author: 'Homeros', year: ILIAD.year },
+      ],
+    );
+  });
+
   test('with --update needs the column id and another one, and excludes --keep-ids', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };

@@ -192,7 +192,7 @@ function MappingForm({ choice, fileImport }: ImportStepProps) {
             onChange={({ currentTarget }) => fileImport.map({ [field]: currentTarget.value || undefined })}
           >
             <option value="">– {fileImport.update.value ? t.keepStored : t.noColumn} –</option>
-            {fileImport.sample.columns.map((column) => (
+            {fileImport.choices.map((column) => (
               <option key={column} value={column}>
                 {labelOf(fileImport, column)}
               </option>

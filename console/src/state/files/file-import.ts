@@ -2,7 +2,7 @@ import { batch, computed, signal } from '@preact/signals';
 import { BookkeepingError } from 'bookkeeping-client/index.ts';
 import type { BookReading } from 'bookkeeping-formats/book-row.ts';
 import { guessByCells } from 'bookkeeping-formats/first-row.ts';
-import { guessMapping, type Mapping } from 'bookkeeping-formats/mapping.ts';
+import { guessMapping, type Mapping, withLaterMembers } from 'bookkeeping-formats/mapping.ts';
 import type { Field } from 'bookkeeping-formats/row.ts';
 import type { Change } from '../book-list.ts';
 import type { BookWriting } from '../edit-session.ts';
@@ -71,7 +71,8 @@ export class FileImport {
     this.file = file;
     this.sample = sample;
     this.updates.value = this.#numberColumn !== undefined;
-    this.map(file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample.columns, sample.rows));
+    const mapping = file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample.columns, sample.rows);
+    this.map(this.updates.value && sample.format !== 'csv' ? withLaterMembers(mapping) : mapping);
   }
 
   get reading(): BookReading {
@@ -81,6 +82,12 @@ export class FileImport {
   /** The columns that are read. */
   get columns(): Mapping {
     return this.updates.value ? { ...this.mapping.value, id: this.#numberColumn } : this.mapping.value;
+  }
+
+  /** The columns to choose from: those of the first rows, and those that fields are read from. */
+  get choices(): readonly string[] {
+    const mapped = Object.values(this.mapping.value).filter((column) => column !== undefined);
+    return [...new Set([...this.sample.columns, ...mapped])];
   }
 
   /** The column of an export that has the numbers. */
