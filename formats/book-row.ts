@@ -22,8 +22,11 @@ export type BookRow = RowPosition &
 export interface BookReading {
   /** Whether a row whose year cannot be read is a book of the year 0, with `isYearUnread`. By default it is an error. */
   readonly acceptsUnreadYears?: boolean;
-  /** Whether a row without an id is a new book where ids are read. By default it is an error. */
-  readonly acceptsNewBooks?: boolean;
+  /**
+   * Whether rows with an id change the book that has it, and may have a text as long as it has; those without are new books. By default a
+   * row without an id is an error where ids are read.
+   */
+  readonly isUpdate?: boolean;
 }
 
 /** A book of a row, with what {@link BookRow} says of it. */
@@ -36,11 +39,11 @@ type ReadBook = Pick<Extract<BookRow, { readonly book: ImportedBook }>, 'book' |
 export function bookReader(
   columns: readonly string[],
   mapping: Mapping,
-  { acceptsUnreadYears = false, acceptsNewBooks = false }: BookReading = {},
+  { acceptsUnreadYears = false, isUpdate = false }: BookReading = {},
 ): (row: RawRow) => BookRow {
-  const read = rowReader(columns, mapping, acceptsNewBooks);
+  const read = rowReader(columns, mapping, isUpdate);
   const readWithoutYear = acceptsUnreadYears
-    ? rowReader(columns, { ...mapping, year: undefined }, acceptsNewBooks)
+    ? rowReader(columns, { ...mapping, year: undefined }, isUpdate)
     : undefined;
   return (row) => {
     const { line, element } = row;
@@ -56,14 +59,14 @@ export function bookReader(
 function rowReader(
   columns: readonly string[],
   mapping: Mapping,
-  acceptsNewBooks: boolean,
+  isUpdate: boolean,
 ): (row: RawRow) => ReadBook | RowError {
-  const readCells = cellsReader(columns, mapping, acceptsNewBooks);
-  const readJson = jsonReader(columns, mapping, acceptsNewBooks);
+  const readCells = cellsReader(columns, mapping, isUpdate);
+  const readJson = jsonReader(columns, mapping, isUpdate);
   return (row) => ('cells' in row ? readCells(row.cells) : 'json' in row ? readJson(row.json) : row.error);
 }
 
-function cellsReader(columns: readonly string[], mapping: Mapping, acceptsNewBooks: boolean) {
+function cellsReader(columns: readonly string[], mapping: Mapping, isUpdate: boolean) {
   const indexOf = (field: Field | 'id') => columns.indexOf(mapping[field] ?? '');
   const titleAt = indexOf('title');
   const authorAt = indexOf('author');
@@ -88,13 +91,13 @@ function cellsReader(columns: readonly string[], mapping: Mapping, acceptsNewBoo
     if (!isText(author)) return { kind: 'text', field: 'author' };
     if (year === undefined) return { kind: 'year', value: displayText(yearText) };
     const idText = cells[idAt] ?? '';
-    const hasId = idAt >= 0 && !(acceptsNewBooks && idText.trim() === '');
+    const hasId = idAt >= 0 && !(isUpdate && idText.trim() === '');
     const id = hasId ? (readInteger(idText) ?? Number.NaN) : undefined;
-    return toBook({ title, author, year }, yearText.trim() !== '', id, idText);
+    return toBook({ title, author, year }, yearText.trim() !== '', id, idText, isUpdate);
   };
 }
 
-function jsonReader(columns: readonly string[], mapping: Mapping, acceptsNewBooks: boolean) {
+function jsonReader(columns: readonly string[], mapping: Mapping, isUpdate: boolean) {
   const otherYear = otherYearColumn(columns, mapping);
   const isCopy = mapping.id !== undefined;
   return (json: Uint8Array): ReadBook | RowError => {
@@ -112,9 +115,9 @@ function jsonReader(columns: readonly string[], mapping: Mapping, acceptsNewBook
     if (author === undefined) return { kind: 'text', field: 'author' };
     if (year === undefined) return { kind: 'year', value: displayText(yearValue) };
     const idValue = memberOf(object, mapping.id);
-    const hasId = isCopy && !(acceptsNewBooks && isAbsent(idValue));
+    const hasId = isCopy && !(isUpdate && isAbsent(idValue));
     const id = !hasId ? undefined : Number.isSafeInteger(idValue) ? (idValue as number) : Number.NaN;
-    const result = toBook({ title, author, year }, !isAbsent(yearValue), id, idValue);
+    const result = toBook({ title, author, year }, !isAbsent(yearValue), id, idValue, isUpdate);
     if (!isCopy || !('book' in result)) return result;
     const memberFor = (field: Field) => (field === 'year' ? yearValue : memberOf(object, mapping[field]));
     const absent = FIELDS.filter((field) => mapping[field] !== undefined && memberFor(field) === undefined);
@@ -204,14 +207,18 @@ function yearOfJson(value: unknown): number | undefined {
   return date === undefined && !hasNoParts ? undefined : yearOfJson(date);
 }
 
-/** @param id undefined when ids are not read, NaN when `idValue` is none */
+/**
+ * @param id undefined when ids are not read, NaN when `idValue` is none
+ * @param acceptsLongTexts whether a text may be too long in a row with an id
+ */
 function toBook(
   book: BookFields,
   hasYear: boolean,
   id: number | undefined,
   idValue: unknown,
+  acceptsLongTexts: boolean,
 ): ReadBook | RowError {
-  const long = findLongText(book);
+  const long = acceptsLongTexts && id !== undefined ? undefined : findLongText(book);
   if (long) return { kind: 'text-too-long', field: long };
   const isEmpty = book.title === '' && book.author === '' && !hasYear;
   if (id === undefined) return isEmpty ? { kind: 'empty' } : { book };

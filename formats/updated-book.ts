@@ -1,6 +1,7 @@
+import { changesOf, findLongText } from '../src/book/book.ts';
 import type { Book, BookFields } from '../src/book/contract.ts';
 import type { Mapping } from './mapping.ts';
-import { FIELDS, type Field } from './row.ts';
+import { FIELDS, type Field, type RowError } from './row.ts';
 
 /**
  * What a row with the id of a stored book makes of it. An empty cell empties the field; a field without a column, or without a member in
@@ -13,6 +14,12 @@ export function updatedBook(
 ): Book {
   const fields = FIELDS.filter((field) => mapping[field] !== undefined && !absent.includes(field));
   return { ...stored, ...Object.fromEntries(fields.map((field) => [field, book[field]])) };
+}
+
+/** Why a stored book cannot be changed in this way: a new text is too long. Stored ones may be longer. */
+export function findUpdateError(before: Book, after: Book): RowError | undefined {
+  const field = findLongText(changesOf(before, after));
+  return field && { kind: 'text-too-long', field };
 }
 
 /** The fields that differ, in the order of the columns. */

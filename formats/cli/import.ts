@@ -80,7 +80,7 @@ export async function perform(path: string, options: ImportOptions): Promise<num
     if (isUpdate && stored) importer.update(stored);
     const read = bookReader(file.columns, mapping, {
       acceptsUnreadYears: unknownYear !== undefined,
-      acceptsNewBooks: isUpdate,
+      isUpdate,
     });
     let isEncodingKnown = false;
     let previewsLeft = hasPreview && !isUpdate ? PREVIEW_BOOKS : 0;

@@ -3,7 +3,8 @@ import { TableRejection } from '../../src/book/book-store.ts';
 import type { BookArchive, ChangedBook } from '../../src/store/book-archive.ts';
 import type { BookRow, ImportedBook } from '../book-row.ts';
 import type { Mapping } from '../mapping.ts';
-import { changedFields, updatedBook } from '../updated-book.ts';
+import type { RowError } from '../row.ts';
+import { changedFields, findUpdateError, updatedBook } from '../updated-book.ts';
 import type { IdUse } from './columns.ts';
 import { describeRowError } from './row-error.ts';
 import { StoredBooks } from './stored-books.ts';
@@ -193,19 +194,24 @@ export class Importer {
   async #updateAll(archive: BookArchive, batch: readonly GoodRow[]): Promise<void> {
     const found = await archive.find(batch.map(({ book }) => book.id as number));
     const changes = new Map<GoodRow, ChangedBook>();
+    const errors = new Map<GoodRow, RowError>();
     for (const [index, row] of batch.entries()) {
       const before = found[index];
       const after = before && updatedBook(before, row, this.#options.mapping);
-      if (after && changedFields(before, after).length > 0) changes.set(row, { before, after });
+      const error = after && findUpdateError(before, after);
+      if (error) errors.set(row, error);
+      else if (after && changedFields(before, after).length > 0) changes.set(row, { before, after });
     }
     // A dry run has no archive to write to.
     const outcomes = changes.size > 0 ? await this.#archive?.update([...changes.values()]) : undefined;
     const isWritten = outcomes?.values();
     for (const [index, row] of batch.entries()) {
       const change = changes.get(row);
+      const error = found[index]
+        ? errors.get(row)
+        : ({ kind: 'id-unknown', id: row.book.id as number } as const);
       const isChanged = change && (isWritten?.next().value ?? true);
-      if (!found[index])
-        this.#reject(row, describeRowError({ kind: 'id-unknown', id: row.book.id as number }));
+      if (error) this.#reject(row, describeRowError(error, this.#options.mapping));
       else if (!change) this.updates.unchanged++;
       else if (!isChanged) this.#reject(row, `another program has changed book ${row.book.id} meanwhile`);
       else {

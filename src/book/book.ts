@@ -30,6 +30,12 @@ export function hasFields(book: BookFields, fields: Partial<BookFields>): boolea
   return FIELD_NAMES.every((name) => fields[name] === undefined || fields[name] === book[name]);
 }
 
+/** The fields of `after` that differ from those of `before`. */
+export function changesOf(before: BookFields, after: BookFields): Partial<BookFields> {
+  const changed = FIELD_NAMES.filter((name) => before[name] !== after[name]);
+  return Object.fromEntries(changed.map((name) => [name, after[name]]));
+}
+
 /** Reads a request body as a new book (specification, POST /book). */
 export function readBook(body: Uint8Array): BookFields | Invalid {
   const fields = readBookFields(body);

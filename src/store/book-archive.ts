@@ -11,7 +11,8 @@ export interface BookArchive extends AsyncDisposable {
   /** The books with these ids, in their order; undefined where there is none. */
   find(ids: readonly number[]): Promise<(Book | undefined)[]>;
   /**
-   * Changes different books that still equal `before`; the others are left as they are.
+   * Changes different books that still equal `before`; the others are left as they are. Only fields that differ are written: a NULL, and
+   * a number that no book has, stay in the others.
    *
    * @returns whether each was changed, in the order of the changes
    */

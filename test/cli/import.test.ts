@@ -272,6 +272,37 @@ for (const engine of engines) {
       assert.deepEqual([code, years], [1, [1, ODYSSEY.year, 3, 5]]);
     });
 
+    test('with --update writes changed fields only: NULL and a longer text than an import stores stay in the others', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      const key = engine.name === 'SQLite' ? 'integer primary key autoincrement' : 'bigserial primary key';
+      await query(address.dbUrl, `create table books (id ${key}, title text, author text, year bigint)`);
+      const [long, longer] = ['x'.repeat(4_097), 'x'.repeat(4_098)];
+      await query(address.dbUrl, `insert into books (title, year) values ($1, 1), ('B', 2), ('C', null)`, [
+        long,
+      ]);
+      const { code, stdout, stderr } = await runCommand(['import', '-', '--update'], {
+        folder: folder.path,
+        variables: { DB_URL: address.dbUrl },
+        input: `id,title,author,year\n1,${long},,5\n2,${longer},,2\n3,C,c,0\n,${long},,3\n`,
+      });
+      const reason = 'title has more than 4096 characters\n';
+      assert.equal(stderr, `line 5: ${reason}line 3: ${reason}`);
+      assert.match(stdout, /^read 4, updated 2, unchanged 0, stored 0, skipped 0, bad 2, /);
+      const rows = await query(address.dbUrl, 'select title, author, year from books order by id');
+      assert.deepEqual(
+        [code, rows.map(({ title, author, year }) => [title, author, year === null ? null : Number(year)])],
+        [
+          1,
+          [
+            [long, null, 5],
+            ['B', null, 2],
+            ['C', 'c', null],
+          ],
+        ],
+      );
+    });
+
     test('with --skip-existing says how many rows look like changed books, before and after they are stored', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
@@ -361,7 +392,10 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
   test('with --update reads members of JSON that first occur behind its first thousand objects, unless --map omits them', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
-    await putBooks(variables.DB_URL, Array<typeof ILIAD>(3_001).fill(ILIAD));
+    await putBooks(
+      variables.DB_URL,
+      Array.from({ length: 3_001 }, () => ILIAD),
+    );
     const rows = Array.from({ length: 3_000 }, (_, index) => `{"id":${index + 1},"year":-751}\n`);
     const input = `${rows.join('')}{"id":3001,"title":"Ilias","author":"Homeros"}\n`;
     const args = ['import', '-', '--format', 'ndjson', '--update'];

@@ -9,6 +9,7 @@ import type { BookArchive } from '../../src/store/book-archive.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
 import { engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
+import { query } from '../../testkit/sql.ts';
 import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
@@ -90,6 +91,19 @@ for (const engine of engines) {
       assert.deepEqual(await read(archive), [bookOf(1), bookOf(2), bookOf(3), bookOf(4)]);
     });
 
+    test('update leaves what another program has stored in fields that do not change', async () => {
+      await using address = await engine.createAddress();
+      const key = engine.name === 'SQLite' ? 'integer primary key autoincrement' : 'bigserial primary key';
+      await query(address.dbUrl, `create table books (id ${key}, title text, author text, year bigint)`);
+      await using archive = await openArchiveAt(address.dbUrl);
+      await query(address.dbUrl, "insert into books (author, year) values ('A', 9007199254740993)");
+      const [before] = await archive.find([1]);
+      assert.deepEqual(before, { id: 1, title: '', author: 'A', year: YEAR_MAX });
+      assert.deepEqual(await archive.update([{ before, after: { ...before, author: 'B' } }]), [true]);
+      const [row] = await query(address.dbUrl, 'select title, author, cast(year as text) as year from books');
+      assert.deepEqual({ ...row }, { title: null, author: 'B', year: '9007199254740993' });
+    });
+
     test('find returns books by their ids, and update changes those that are still as expected', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
@@ -158,7 +172,7 @@ for (const engine of engines) {
     test('adds books while a service writes, and searches of the service find them', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
-      const query = {
+      const conditions = {
         sort: 'title',
         isDescending: false,
         q: 'ithaca',
@@ -166,7 +180,7 @@ for (const engine of engines) {
         yearTo: YEAR_MAX,
       } as const;
       const found = async () => {
-        const { json } = await store.search(query, 100);
+        const { json } = await store.search(conditions, 100);
         return (JSON.parse(`[${Buffer.from(json).toString()}]`) as Book[]).map(({ id }) => id);
       };
       assert.deepEqual(await found(), []);

@@ -1,5 +1,5 @@
 import type { Client, ClientBase } from 'pg';
-import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
+import { type Book, type BookFields, changesOf, ID_MAX } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
@@ -181,8 +181,8 @@ class PostgresArchive implements BookArchive {
   async #update(changes: readonly ChangedBook[]): Promise<boolean[]> {
     const before = changes.map((change) => change.before);
     const ids = idsOf(before);
-    const after = toColumns(changes.map((change) => change.after));
-    const columns = [ids, ...after, ...toColumns(before)];
+    const fields = toColumns(changes.map((change) => changesOf(change.before, change.after)));
+    const columns = [ids, ...fields, ...toColumns(before)];
     const { one, text } = UPDATE_EXPECTED;
     if (!this.#citusPages) {
       const updated = new Set(idsOf(await this.#query<Book>(text, columns)));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Book, BookFields } from '../../book/book.ts';
+import { type Book, type BookFields, changesOf } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { StoreNotReady } from '../errors.ts';
@@ -119,7 +119,8 @@ class SqliteArchive implements BookArchive {
     return this.#write(() =>
       changes.map(({ before, after }) => {
         const expected = [before.id, before.title, before.author, before.year];
-        return this.#updateExpected.get(after.title, after.author, after.year, ...expected) !== undefined;
+        const { title = null, author = null, year = null } = changesOf(before, after);
+        return this.#updateExpected.get(title, author, year, ...expected) !== undefined;
       }),
     );
   }

@@ -76,7 +76,7 @@ export class FileImport {
   }
 
   get reading(): BookReading {
-    return { acceptsUnreadYears: this.acceptsUnreadYears.value, acceptsNewBooks: true };
+    return { acceptsUnreadYears: this.acceptsUnreadYears.value, isUpdate: true };
   }
 
   /** The columns that are read. */
@@ -159,9 +159,9 @@ export class FileImport {
     const check = await checkFile(this.file, columns, this.reading, abort, onProgress, rows.add);
     const update = await rows.compare(columns, this.#app.client, abort);
     abort.throwIfAborted();
-    const { unknown, isOfStore } = update.plan;
+    const { invalid, isOfStore } = update.plan;
     if (!isOfStore && !this.hasNumbers.value) return false;
-    const errors = [...check.errors, ...unknown].toSorted(
+    const errors = [...check.errors, ...invalid].toSorted(
       (one, other) => positionOf(one) - positionOf(other),
     );
     batch(() => {
@@ -169,8 +169,8 @@ export class FileImport {
       this.update.value = update;
       this.check.value = {
         ...check,
-        valid: check.valid - unknown.length,
-        invalid: check.invalid + unknown.length,
+        valid: check.valid - invalid.length,
+        invalid: check.invalid + invalid.length,
         errors: errors.slice(0, ERRORS_SHOWN_MAX),
       };
     });

@@ -4,7 +4,7 @@ import type { BookRow } from 'bookkeeping-formats/book-row.ts';
 import { keyOf } from 'bookkeeping-formats/equal-books.ts';
 import type { Mapping } from 'bookkeeping-formats/mapping.ts';
 import type { RowError } from 'bookkeeping-formats/row.ts';
-import { changedFields, updatedBook } from 'bookkeeping-formats/updated-book.ts';
+import { changedFields, findUpdateError, updatedBook } from 'bookkeeping-formats/updated-book.ts';
 import type { Change } from '../book-list.ts';
 import type { Operation, Operations } from '../operations.ts';
 import type { Failure } from '../selection.ts';
@@ -38,6 +38,7 @@ export class NumberedRows {
     const unknown = new Map(this.#numbered);
     const others = Map.groupBy(this.#others, ({ book }) => keyOf(book));
     const changes: RowChange[] = [];
+    const invalid: InvalidRow[] = [];
     let [unchanged, skipped, similar] = [0, 0, 0];
     for await (const before of client.list({ limit: PAGE_BOOKS }, { signal: abort })) {
       if (others.get(keyOf(before))?.shift()) skipped++;
@@ -46,7 +47,9 @@ export class NumberedRows {
       unknown.delete(before.id);
       const after = updatedBook(before, row, mapping);
       if (after.title === before.title || after.author === before.author) similar++;
-      if (changedFields(before, after).length === 0) unchanged++;
+      const error = findUpdateError(before, after);
+      if (error) invalid.push({ line: row.line, element: row.element, error });
+      else if (changedFields(before, after).length === 0) unchanged++;
       else changes.push({ row, before, after });
     }
     const found = unchanged + changes.length;
@@ -60,11 +63,14 @@ export class NumberedRows {
       added: added.length,
       unchanged,
       skipped,
-      unknown: [...unknown].map(([id, { line, element }]) => ({
-        line,
-        element,
-        error: { kind: 'id-unknown', id },
-      })),
+      invalid: [
+        ...invalid,
+        ...[...unknown].map(([id, { line, element }]) => ({
+          line,
+          element,
+          error: { kind: 'id-unknown', id } as const,
+        })),
+      ],
       isOfStore: found > 0 && 2 * similar >= found,
     });
   }
@@ -89,8 +95,8 @@ interface Comparison {
   readonly unchanged: number;
   /** The number of rows without a number whose book exists. */
   readonly skipped: number;
-  /** The rows with a number that no book has. */
-  readonly unknown: readonly InvalidRow[];
+  /** The rows with a number that no book has, or a new text that is too long. */
+  readonly invalid: readonly InvalidRow[];
   /** Whether the numbers are those of the service: half of the books with them have the title or the author of their row. */
   readonly isOfStore: boolean;
 }
