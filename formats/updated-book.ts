@@ -22,6 +22,22 @@ export function findUpdateError(before: Book, after: Book): RowError | undefined
   return field && { kind: 'text-too-long', field };
 }
 
+/**
+ * Whether the ids of a file are those of the store: at least half of the books that have them keep the title or the author.
+ *
+ * @param changes what rows change of the books
+ * @param unchanged the number of rows that change nothing
+ */
+export function areIdsOfStore(
+  changes: readonly { readonly before: Book; readonly after: Book }[],
+  unchanged: number,
+): boolean {
+  const similar = changes.filter(
+    ({ before, after }) => before.title === after.title || before.author === after.author,
+  );
+  return similar.length + unchanged >= changes.length - similar.length;
+}
+
 /** The fields that differ, in the order of the columns. */
 export function changedFields(before: BookFields, after: BookFields): readonly Field[] {
   return FIELDS.filter((field) => before[field] !== after[field]);

@@ -24,6 +24,7 @@ interface ImportOptions {
   readonly dryRun?: true | undefined;
   readonly keepIds?: true | undefined;
   readonly update?: true | undefined;
+  readonly trustIds?: true | undefined;
   readonly skipExisting?: true | undefined;
   readonly strict?: true | undefined;
   readonly json?: true | undefined;
@@ -41,6 +42,7 @@ export async function perform(path: string, options: ImportOptions): Promise<num
   } = options;
   const format = parseFormat(options.format);
   if (unknownYear !== undefined && unknownYear !== '0') throw new UsageError('--year-unknown must be 0');
+  if (options.trustIds && !isUpdate) throw new UsageError('--trust-ids needs --update');
   if (keepsIds && isUpdate) throw new UsageError('--keep-ids is for new books, and --update for stored ones');
   const ids = isUpdate ? 'update' : keepsIds ? 'keep' : undefined;
   const named = parseMap(options.map, ids);
@@ -77,7 +79,7 @@ export async function perform(path: string, options: ImportOptions): Promise<num
     using progress = new Progress('rows', () => ({ count: counts.read, fraction: input.fractionRead() }));
     importer.onBadRow = (line) => progress.print(line);
     if (options.skipExisting && stored) await importer.skipExisting(stored, signal);
-    if (isUpdate && stored) importer.update(stored);
+    if (isUpdate && stored) importer.update(stored, options.trustIds ?? false);
     const read = bookReader(file.columns, mapping, {
       acceptsUnreadYears: unknownYear !== undefined,
       isUpdate,

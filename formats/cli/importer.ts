@@ -1,10 +1,11 @@
 import type { Book } from '../../src/book/book.ts';
 import { TableRejection } from '../../src/book/book-store.ts';
+import { CommandError } from '../../src/cli/exits.ts';
 import type { BookArchive, ChangedBook } from '../../src/store/book-archive.ts';
 import type { BookRow, ImportedBook } from '../book-row.ts';
 import type { Mapping } from '../mapping.ts';
 import type { RowError } from '../row.ts';
-import { changedFields, findUpdateError, updatedBook } from '../updated-book.ts';
+import { areIdsOfStore, changedFields, findUpdateError, updatedBook } from '../updated-book.ts';
 import type { IdUse } from './columns.ts';
 import { describeRowError } from './row-error.ts';
 import { StoredBooks } from './stored-books.ts';
@@ -40,6 +41,8 @@ export class Importer {
   readonly #options: ImportOptions;
   readonly #started = performance.now();
   #existing: StoredBooks | undefined;
+  /** Whether the ids of an update are taken for those of the store. */
+  #trustsIds = false;
   /** The archive with the books to update, which a dry run only reads. */
   #stored: BookArchive | undefined;
   /** The ids of the rows of an update so far. */
@@ -63,9 +66,15 @@ export class Importer {
     }
   }
 
-  /** Enables updates of the books that have the ids of rows. */
-  update(archive: BookArchive): void {
+  /**
+   * Enables updates of the books that have the ids of rows.
+   *
+   * @param trustsIds whether they may have other titles and authors than most rows. Otherwise {@link add} and {@link finish} throw
+   *   CommandError for the first batch that has such ids, before it is stored
+   */
+  update(archive: BookArchive, trustsIds: boolean): void {
     this.#stored = archive;
+    this.#trustsIds = trustsIds;
   }
 
   /** The number of books that are stored or changed. */
@@ -190,6 +199,17 @@ export class Importer {
     }
   }
 
+  /** @param found the number of books that have the ids of a batch @throws CommandError if these are of another store */
+  #checkIds(changes: readonly ChangedBook[], found: number): void {
+    if (!this.#trustsIds && !areIdsOfStore(changes, found - changes.length)) {
+      throw new CommandError(
+        `most of the first ${found} books with the ids of the file have another title and another author there: the ids are of another store. If they are of this one, add --trust-ids`,
+      );
+    }
+    // The first books tell.
+    this.#trustsIds ||= found > 0;
+  }
+
   /** Updates the books that have the ids of the rows, all or none. @throws TableRejection */
   async #updateAll(archive: BookArchive, batch: readonly GoodRow[]): Promise<void> {
     const found = await archive.find(batch.map(({ book }) => book.id as number));
@@ -202,6 +222,7 @@ export class Importer {
       if (error) errors.set(row, error);
       else if (after && changedFields(before, after).length > 0) changes.set(row, { before, after });
     }
+    this.#checkIds([...changes.values()], found.filter((book) => book !== undefined).length);
     // A dry run has no archive to write to.
     const outcomes = changes.size > 0 ? await this.#archive?.update([...changes.values()]) : undefined;
     const isWritten = outcomes?.values();

@@ -85,6 +85,10 @@ id no book has, such as that of a deleted book, is bad. --dry-run prints the fir
     .option('--dry-run', 'prints the columns, the first books, bad rows and counts; stores nothing')
     .option('--keep-ids', 'reads the column id and keeps the ids of the books')
     .option('--update', 'changes the stored books that have the ids of the rows, where they differ')
+    .option(
+      '--trust-ids',
+      'with --update, also if most of the stored books have another title and author than their rows',
+    )
     .option('--skip-existing', 'skips one row for each stored book with the same title, author and year')
     .option('--strict', 'stores nothing if one row is bad')
     .option('--json', JSON_HELP)

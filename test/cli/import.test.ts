@@ -303,6 +303,32 @@ for (const engine of engines) {
       );
     });
 
+    test('with --update changes nothing if most books have another title and author than their rows, without --trust-ids', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      await putBooks(address.dbUrl, [ILIAD, ODYSSEY, ILIAD, ODYSSEY]);
+      const before = await booksAt(address.dbUrl);
+      const run = (...args: string[]) =>
+        runCommand(['import', '-', '--update', ...args], {
+          folder: folder.path,
+          variables: { DB_URL: address.dbUrl },
+          input:
+            'id,title,author,year\n,New,,1\n1,Emma,Jane Austen,1815\n2,Candide,Voltaire,1759\n3,The Iliad,N. N.,1\n4,Faust,Goethe,1808\n9,Ulysses,Joyce,1922\n',
+        });
+      for (const args of [[], ['--strict'], ['--dry-run']]) {
+        const { code, stdout, stderr } = await run(...args);
+        assert.match(
+          stderr,
+          /^bookkeeping: most of the first 4 books with the ids of the file have another title and another author .* --trust-ids\n$/,
+        );
+        assert.deepEqual([code, stdout.includes('read')], [1, false]);
+        assert.deepEqual(await booksAt(address.dbUrl), before);
+      }
+      const { code, stdout } = await run('--trust-ids');
+      assert.match(stdout, /^read 6, updated 4, unchanged 0, stored 1, skipped 0, bad 1, /);
+      assert.equal(code, 1);
+    });
+
     test('with --skip-existing says how many rows look like changed books, before and after they are stored', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();

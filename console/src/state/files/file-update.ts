@@ -4,7 +4,12 @@ import type { BookRow } from 'bookkeeping-formats/book-row.ts';
 import { keyOf } from 'bookkeeping-formats/equal-books.ts';
 import type { Mapping } from 'bookkeeping-formats/mapping.ts';
 import type { RowError } from 'bookkeeping-formats/row.ts';
-import { changedFields, findUpdateError, updatedBook } from 'bookkeeping-formats/updated-book.ts';
+import {
+  areIdsOfStore,
+  changedFields,
+  findUpdateError,
+  updatedBook,
+} from 'bookkeeping-formats/updated-book.ts';
 import type { Change } from '../book-list.ts';
 import type { Operation, Operations } from '../operations.ts';
 import type { Failure } from '../selection.ts';
@@ -17,6 +22,10 @@ type GoodRow = Extract<BookRow, { readonly book: unknown }>;
 export interface RowChange extends Change {
   readonly row: GoodRow;
   readonly after: Book;
+}
+
+interface BookChange extends RowChange {
+  readonly before: Book;
 }
 
 /** The rows of a file that has the numbers of stored books. */
@@ -37,16 +46,15 @@ export class NumberedRows {
   async compare(mapping: Mapping, client: Pick<BookClient, 'list'>, abort: AbortSignal): Promise<FileUpdate> {
     const unknown = new Map(this.#numbered);
     const others = Map.groupBy(this.#others, ({ book }) => keyOf(book));
-    const changes: RowChange[] = [];
+    const changes: BookChange[] = [];
     const invalid: InvalidRow[] = [];
-    let [unchanged, skipped, similar] = [0, 0, 0];
+    let [unchanged, skipped] = [0, 0];
     for await (const before of client.list({ limit: PAGE_BOOKS }, { signal: abort })) {
       if (others.get(keyOf(before))?.shift()) skipped++;
       const row = unknown.get(before.id);
       if (!row) continue;
       unknown.delete(before.id);
       const after = updatedBook(before, row, mapping);
-      if (after.title === before.title || after.author === before.author) similar++;
       const error = findUpdateError(before, after);
       if (error) invalid.push({ line: row.line, element: row.element, error });
       else if (changedFields(before, after).length === 0) unchanged++;
@@ -71,7 +79,7 @@ export class NumberedRows {
           error: { kind: 'id-unknown', id } as const,
         })),
       ],
-      isOfStore: found > 0 && 2 * similar >= found,
+      isOfStore: found > 0 && areIdsOfStore(changes, unchanged),
     });
   }
 }
