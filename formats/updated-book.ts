@@ -1,18 +1,21 @@
 import { changesOf, findLongText } from '../src/book/book.ts';
 import type { Book, BookFields } from '../src/book/contract.ts';
+import type { BookRow, ImportedBook } from './book-row.ts';
 import type { Mapping } from './mapping.ts';
 import { FIELDS, type Field, type RowError } from './row.ts';
 
 /**
  * What a row with the id of a stored book makes of it. An empty cell empties the field; a field without a column, or without a member in
- * the JSON object of the row, stays as it is stored.
+ * the JSON object of the row, stays as it is stored, as does a year where that of the row cannot be read.
  */
 export function updatedBook(
   stored: Book,
-  { book, absent = [] }: { readonly book: BookFields; readonly absent?: readonly Field[] },
+  { book, absent = [], isYearUnread }: Extract<BookRow, { readonly book: ImportedBook }>,
   mapping: Mapping,
 ): Book {
-  const fields = FIELDS.filter((field) => mapping[field] !== undefined && !absent.includes(field));
+  const fields = FIELDS.filter(
+    (field) => mapping[field] !== undefined && !absent.includes(field) && !(field === 'year' && isYearUnread),
+  );
   return { ...stored, ...Object.fromEntries(fields.map((field) => [field, book[field]])) };
 }
 

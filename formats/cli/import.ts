@@ -114,7 +114,8 @@ export async function perform(path: string, options: ImportOptions): Promise<num
     await importer.finish(false);
   }
   if (importer.unreadYears.bad > 0) {
-    console.error('rows whose year cannot be read are stored, with the year 0, by --year-unknown 0');
+    const year = isUpdate ? 'the year 0, or the one that is stored' : 'the year 0';
+    console.error(`rows whose year cannot be read are stored, with ${year}, by --year-unknown 0`);
   }
   if (importer.similar > 0) {
     console.error(

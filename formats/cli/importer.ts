@@ -127,7 +127,10 @@ export class Importer {
     if (isJson) return JSON.stringify({ ...this.counts, ...details, seconds, result: end ?? 'complete' });
     const rate = Math.round(read / Math.max(seconds, 0.001));
     const unreported = bad > REPORTED_ROWS_MAX ? ` (${bad - REPORTED_ROWS_MAX} of them not shown)` : '';
-    const unread = unreadYears > 0 ? `; ${unreadYears} without a year that can be read, which is 0` : '';
+    const unreadYear = isUpdate
+      ? 'with a year that cannot be read: stored books keep theirs, and new ones have 0'
+      : 'without a year that can be read, which is 0';
+    const unread = unreadYears > 0 ? `; ${unreadYears} ${unreadYear}` : '';
     const suffix =
       unread + (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
     const { updated, unchanged } = this.updates;

@@ -81,7 +81,10 @@ id no book has, such as that of a deleted book, is bad. --dry-run prints the fir
       (map, maps: readonly string[] | undefined): readonly string[] => [...(maps ?? []), map],
     )
     .option('--no-header', 'the first line of CSV is a book; the columns are #1, #2 and so on')
-    .option('--year-unknown <0>', 'stores a row whose year cannot be read, with the year 0')
+    .option(
+      '--year-unknown <0>',
+      'stores a row whose year cannot be read, with the year 0; with --update, a stored book keeps its year',
+    )
     .option('--dry-run', 'prints the columns, the first books, bad rows and counts; stores nothing')
     .option('--keep-ids', 'reads the column id and keeps the ids of the books')
     .option('--update', 'changes the stored books that have the ids of the rows, where they differ')

@@ -329,6 +329,28 @@ for (const engine of engines) {
       assert.equal(code, 1);
     });
 
+    test('with --update and --year-unknown 0 keeps the stored year where that of the row cannot be read', async () => {
+      await using folder = await createFolder();
+      await using address = await engine.createAddress();
+      await putBooks(address.dbUrl, [ILIAD, ODYSSEY]);
+      const args = ['import', '-', '--update', '--year-unknown', '0'];
+      const { code, stdout } = await runCommand(args, {
+        folder: folder.path,
+        variables: { DB_URL: address.dbUrl },
+        input: 'id,title,year\n1,Ilias,ca. 700\n2,The Odyssey,?!\n,Candide,18th century\n',
+      });
+      assert.match(
+        stdout,
+        /^read 3, updated 1, unchanged 1, stored 1, skipped 0, bad 0, .*; 3 with a year that cannot be read: stored books keep theirs, and new ones have 0\n$/,
+      );
+      assert.equal(code, 0);
+      assert.deepEqual(await booksAt(address.dbUrl), [
+        { id: 1, ...ILIAD, title: 'Ilias' },
+        { id: 2, ...ODYSSEY },
+        { id: 3, title: 'Candide', author: '', year: 0 },
+      ]);
+    });
+
     test('with --skip-existing says how many rows look like changed books, before and after they are stored', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
