@@ -20,7 +20,10 @@ export type BookRow = RowPosition &
   );
 
 export interface BookReading {
-  /** Whether a row whose year cannot be read is a book of the year 0, with `isYearUnread`; a stored book keeps its year. By default it is an error. */
+  /**
+   * Whether a row whose year cannot be read is a book of the year 0, with `isYearUnread`; a stored book keeps its year. By default it is an
+   * error.
+   */
   readonly acceptsUnreadYears?: boolean;
   /**
    * Whether rows with an id change the book that has it, and may have a text as long as it has; those without are new books. By default a

@@ -29,16 +29,16 @@ export function findUpdateError(before: Book, after: Book): RowError | undefined
  * Whether the ids of a file are those of the store: at least half of the books that have them keep the title or the author.
  *
  * @param changes what rows change of the books
- * @param unchanged the number of rows that change nothing
+ * @param others the number of the other rows that have an id of a book, which change nothing
  */
 export function areIdsOfStore(
   changes: readonly { readonly before: Book; readonly after: Book }[],
-  unchanged: number,
+  others: number,
 ): boolean {
   const similar = changes.filter(
     ({ before, after }) => before.title === after.title || before.author === after.author,
   );
-  return similar.length + unchanged >= changes.length - similar.length;
+  return similar.length + others >= changes.length - similar.length;
 }
 
 /** The fields that differ, in the order of the columns. */

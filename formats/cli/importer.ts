@@ -70,7 +70,7 @@ export class Importer {
    * Enables updates of the books that have the ids of rows.
    *
    * @param trustsIds whether they may have other titles and authors than most rows. Otherwise {@link add} and {@link finish} throw
-   *   CommandError for the first batch that has such ids, before it is stored
+   *   CommandError for the first batch with ids of books, before it is stored
    */
   update(archive: BookArchive, trustsIds: boolean): void {
     this.#stored = archive;

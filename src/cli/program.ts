@@ -90,7 +90,7 @@ id no book has, such as that of a deleted book, is bad. --dry-run prints the fir
     .option('--update', 'changes the stored books that have the ids of the rows, where they differ')
     .option(
       '--trust-ids',
-      'with --update, also if most of the stored books have another title and author than their rows',
+      'with --update, changes books even if most of them have another title and author than their rows',
     )
     .option('--skip-existing', 'skips one row for each stored book with the same title, author and year')
     .option('--strict', 'stores nothing if one row is bad')

@@ -483,6 +483,8 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       assert.match(stderr, message);
       assert.notEqual(code, 0);
     }
+    const trusting = await runCommand(['import', '-', '--trust-ids'], { folder: folder.path, variables });
+    assert.deepEqual([trusting.code, trusting.stderr], [2, 'bookkeeping: --trust-ids needs --update\n']);
     for (const option of ['--update', '--keep-ids']) {
       const { code, stderr } = await runCommand(['import', '-', option, '--map', 'id='], {
         folder: folder.path,

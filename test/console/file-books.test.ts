@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { createClient } from '../../client/index.ts';
 import { batchesOf } from '../../console/src/state/files/batches.ts';
 import { checkFile, readBooks } from '../../console/src/state/files/check-file.ts';
+import { NumberedRows } from '../../console/src/state/files/file-update.ts';
 import type { BookRow } from '../../formats/book-row.ts';
 import { guessByCells, looksLikeBook } from '../../formats/first-row.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
+import { query } from '../../testkit/sql.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
@@ -54,6 +60,33 @@ test('A check counts valid and invalid rows, and can be aborted', async () => {
   await assert.rejects(
     checkFile(file, MAPPING, {}, abortion.signal, () => abortion.abort(new Error('enough'))),
     /enough/,
+  );
+});
+
+test('A row that changes a stored book may have its text, which can be too long for a new one, but no other such text', async () => {
+  const long = 'x'.repeat(4_097);
+  await using folder = await createFolder();
+  const dbUrl = `sqlite:${join(folder.path, 'books.db')}`;
+  await using service = await startService({ dbUrl });
+  await query(dbUrl, "insert into books (title, author, year) values ($1, '', 1), ('Emma', '', 1)", [long]);
+  const client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
+  const file = {
+    file: new File([`id,title,year\n1,${long},5\n2,${long},1\n,${long},1\n`], 'a.csv'),
+    hasHeader: true,
+  };
+  const mapping = { id: 'id', title: 'title', author: undefined, year: 'year' };
+  const { signal } = new AbortController();
+  const rows = new NumberedRows();
+  const check = await checkFile(file, mapping, { isUpdate: true }, signal, () => {}, rows.add);
+  const { plan } = await rows.compare(mapping, client, signal);
+  const error = { kind: 'text-too-long', field: 'title' };
+  assert.deepEqual(
+    [check.errors, plan.invalid],
+    [[{ line: 4, element: undefined, error }], [{ line: 3, element: undefined, error }]],
+  );
+  assert.deepEqual(
+    plan.changes.map(({ after }) => [after.id, after.year]),
+    [[1, 5]],
   );
 });
 

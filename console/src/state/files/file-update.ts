@@ -60,7 +60,7 @@ export class NumberedRows {
       else if (changedFields(before, after).length === 0) unchanged++;
       else changes.push({ row, before, after });
     }
-    const found = unchanged + changes.length;
+    const found = unchanged + invalid.length + changes.length;
     const added = [...others.values()].flat().map((row) => ({
       row,
       before: undefined,
@@ -79,7 +79,7 @@ export class NumberedRows {
           error: { kind: 'id-unknown', id } as const,
         })),
       ],
-      isOfStore: found > 0 && areIdsOfStore(changes, unchanged),
+      isOfStore: found > 0 && areIdsOfStore(changes, found - changes.length),
     });
   }
 }
