@@ -19,7 +19,10 @@ export const FOLDING_VERSION = 6;
 /** The code points of a title and of an author that a search compares. Engines read no more of them, and fold only these. */
 export const COMPARED_LENGTH = 8_192;
 
-/** The words of texts. Two spaces precede each word and end the result; three are between texts, so that no match spans two. */
+/** What is between the words of two texts, so that no match spans them: one more space than between words. */
+export const BETWEEN_TEXTS = `${GAP} `;
+
+/** The words of texts. Two spaces precede each word and end the result; {@link BETWEEN_TEXTS} is between texts. */
 export function wordsOf(...texts: readonly string[]): string {
   return joinWords(texts.map(foldWords));
 }

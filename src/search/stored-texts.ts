@@ -1,7 +1,7 @@
 // What an index stores of the texts of a book beside its sort keys, which have most of them: the rest is null if SQL computes it.
 
-import { isAscii } from '../book/folded-text.ts';
-import type { FoldedBook } from './folding.ts';
+import { GAP, isAscii } from '../book/folded-text.ts';
+import { BETWEEN_TEXTS, type FoldedBook } from './folding.ts';
 import type { Dialect } from './snapshot.ts';
 
 /** The end of the words of a sort key. */
@@ -23,7 +23,10 @@ export function storedTextsOf(
   return {
     titleLower: isInKey(book.title, titleKey, titleLower) ? null : titleLower,
     authorLower: isInKey(book.author, authorKey, authorLower) ? null : authorLower,
-    words: titleKey.includes(END) && authorKey.includes(END) ? null : words.replaceAll(/ {2,}/g, ' '),
+    words:
+      titleKey.includes(END) && authorKey.includes(END)
+        ? null
+        : words.replaceAll(BETWEEN_TEXTS, ` ${END} `).replaceAll(GAP, ' '),
   };
 }
 
@@ -39,7 +42,7 @@ export function lowerOf(column: 'title' | 'author', { placeFunction, wordsEnd }:
   return `coalesce(${column}_lower, lower(substr(${key}, ${placeFunction}(${key}, ${wordsEnd}) + 1)))`;
 }
 
-/** The words of title and author, a space before each. The end of those of the title is between them, so that no match spans two texts. */
+/** The words of title and author, a space before each. {@link END} is between those of both, so that no match spans two texts. */
 export function wordsOf({ placeFunction, wordsEnd }: Dialect): string {
   const wordsIn = (key: string) => `substr(${key}, 1, ${placeFunction}(${key}, ${wordsEnd}))`;
   return `coalesce(words, ' ' || ${wordsIn('title_key')} || ' ' || ${wordsIn('author_key')})`;

@@ -136,6 +136,21 @@ for (const engine of engines) {
       for (const title of ['cafe\u0301', 'CAFÉ']) assert.equal(await found({ title }), 'Cafe\u0301,Café');
     });
 
+    test('finds no words that begin in the title and end in the author, however long the title is', async () => {
+      await using service = await startService({ engine: engine.name });
+      for (const words of [1, 80]) {
+        const [book] = await createBooks(service, [
+          { title: `${'word '.repeat(words)}abc${words}`, author: '人民 river', year: 1 },
+        ]);
+        for (const sort of ['id', 'title', '-author']) {
+          const search = async (q: string) =>
+            idsOf(await booksIn(await service.fetch('GET', pathOf({ q, sort, year_from: '1' }))));
+          assert.deepEqual(await search(`abc${words}人民`), [], `${words} words by ${sort}`);
+          assert.deepEqual(await search(`abc${words} 人民 RIV`), [book?.id], `${words} words by ${sort}`);
+        }
+      }
+    });
+
     test('lists the books that have a twin, with each condition, page by page', async () => {
       await using service = await startService({ engine: engine.name });
       const twins: BookFields[] = [

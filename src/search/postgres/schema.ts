@@ -11,7 +11,7 @@ import { UnusableIndex } from '../index-wait.ts';
  * Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. Until
  * schema 4 the queue was the table `book_changes`.
  */
-const INDEX_VERSION = indexVersion(7);
+const INDEX_VERSION = indexVersion(8);
 
 /**
  * The schema of the books, and the version of the index: all of one snapshot, unlike `to_regclass`, which already finds a table whose

@@ -2,7 +2,7 @@ import { indexVersion } from '../index-version.ts';
 import { POSITIONS_TABLE } from './positions.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
-export const VERSION = indexVersion(6);
+export const VERSION = indexVersion(7);
 
 /**
  * The index, in a file of its own. Words consist of letters, digits and symbols, as those that are folded; their beginnings are
