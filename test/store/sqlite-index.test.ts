@@ -182,6 +182,22 @@ describe('The search index in SQLite', () => {
     store.close();
   });
 
+  test('of another version, with other tables, is emptied and built anew without being called damaged', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    execute(
+      indexOf(path),
+      `drop table positions; drop table book_search; create table book_search (id integer primary key, key text);
+       update state set version = 'schema 0'`,
+    );
+    const { ino } = await stat(indexOf(path));
+    const causes: (FailureCause | undefined)[] = [];
+    await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
+    assert.equal(await count(store, 'iliad'), 1);
+    assert.deepEqual(causes, []);
+    assert.equal((await stat(indexOf(path))).ino, ino);
+  });
+
   for (const [what, change] of [
     ['deleted', (index) => rm(index)],
     ['emptied', (index) => execute(index, 'drop table book_search; drop table state')],

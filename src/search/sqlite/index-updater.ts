@@ -13,6 +13,7 @@ import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/book-columns.ts'
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
+import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { storedTextsOf } from '../stored-texts.ts';
 import { IndexFile } from './index-file.ts';
@@ -24,6 +25,7 @@ import {
   ORDERS,
   percentOf,
   SELECT_STATE,
+  SELECT_VERSION,
   TABLES,
   VERSION,
 } from './schema.ts';
@@ -199,8 +201,9 @@ export class IndexUpdater {
   /** @returns undefined when the index is new, or of another version */
   #readState(): IndexState | undefined {
     if (!isInSchema(this.database, 'state')) return undefined;
-    const state = this.#statements.state.get() as unknown as IndexState | undefined;
-    return state?.version === VERSION ? state : undefined;
+    // The other statements cannot be prepared for the tables of another version.
+    if (prepareOnce(this.database, SELECT_VERSION).get()?.version !== VERSION) return undefined;
+    return this.#statements.state.get() as unknown as IndexState;
   }
 
   #readPercent(): number {
@@ -231,7 +234,6 @@ export class IndexUpdater {
     database.exec(`${DROP_TABLES} ${TABLES}`);
     const { books } = this.#ofStore.size.get() as { books: number };
     const state = {
-      version: VERSION,
       position,
       nonce,
       isComplete: 0,

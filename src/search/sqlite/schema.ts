@@ -55,7 +55,6 @@ const ORDER_PART = 0.04;
 export const DROP_ORDERS = KEYS.map((key) => `drop index if exists by_${key}`);
 
 export interface IndexState {
-  readonly version: string;
   position: number;
   nonce: number;
   isComplete: number;
@@ -66,8 +65,10 @@ export interface IndexState {
   orders: number;
 }
 
+export const SELECT_VERSION = 'select version from state';
+
 export const SELECT_STATE = `
-  select version, position, nonce, is_complete as isComplete, built_to as builtTo, done, total,
+  select position, nonce, is_complete as isComplete, built_to as builtTo, done, total,
     (select count(*) from sqlite_schema where name like 'by!_%' escape '!') as orders
   from state`;
 
