@@ -35,12 +35,18 @@ export function textCondition(
   return conditions.join(' and ');
 }
 
-/** The condition that a book has a twin. @param books the name of the books in the statement */
+/**
+ * The condition that a book has a twin. Each `exists` reads a few rows of an index of keys and years, however many books have the key.
+ *
+ * @param books the name of the books in the statement
+ */
 export function twinCondition({ sort }: SearchQuery, books: string): string {
   if (sort !== 'twins') return 'true';
-  return `exists (
-    select 1 from book_search as twin where twin.twin_key = ${books}.twin_key and twin.id <> ${books}.id
-      and (abs(twin.year - ${books}.year) <= 1 or twin.year = 0 or ${books}.year = 0))`;
+  const others = `select 1 from book_search as twin where twin.twin_key = ${books}.twin_key and twin.id <> ${books}.id`;
+  return `(
+    exists (${others} and twin.year between ${books}.year - 1 and ${books}.year + 1)
+    or exists (${others} and twin.year = 0)
+    or (${books}.year = 0 and exists (${others})))`;
 }
 
 /** Whether a query has a condition on fields that an index in its order does not select. */

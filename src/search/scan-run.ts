@@ -15,7 +15,8 @@ export class ScanRun {
   readonly #query: SearchQuery;
   readonly #needles: Needles | undefined;
   readonly #read: ReadBooks;
-  #twinYears: ReadonlyMap<number, readonly number[]> | undefined;
+  /** By the keys of twins, the years of the books with this key, and how many have each. */
+  #twinYears: ReadonlyMap<number, ReadonlyMap<number, number>> | undefined;
 
   constructor(query: SearchQuery, needles: Needles | undefined, read: ReadBooks) {
     this.#query = query;
@@ -67,26 +68,27 @@ export class ScanRun {
     return page;
   }
 
-  /** Records the years of all books, whether or not they match, by the keys of twins. */
+  /** Records the years of all books, whether or not they match. */
   async #readTwins(): Promise<void> {
-    const years = new Map<number, number[]>();
+    const years = new Map<number, Map<number, number>>();
     const all: SearchQuery = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
     for await (const { books } of this.#all(all))
       for (const book of books) {
         const key = twinKeyOf(book);
-        const known = years.get(key);
-        if (known) known.push(book.year);
-        else years.set(key, [book.year]);
+        const known = years.getOrInsertComputed(key, () => new Map());
+        known.set(book.year, (known.get(book.year) ?? 0) + 1);
       }
     this.#twinYears = years;
   }
 
   #hasTwin(book: ReadBook): boolean {
-    const near = this.#twinYears?.get(twinKeyOf(book))?.values() ?? [];
-    // One of them is that of the book.
+    const years = this.#twinYears?.get(twinKeyOf(book));
+    const { year } = book;
+    const near = year === 0 ? (years?.keys() ?? []) : new Set([year - 1, year, year + 1, 0]);
+    // One of them is the book itself.
     let count = 0;
-    for (const year of near) {
-      if (Math.abs(year - book.year) <= 1 || year === 0 || book.year === 0) count++;
+    for (const one of near) {
+      count += years?.get(one) ?? 0;
       if (count > 1) return true;
     }
     return false;

@@ -197,6 +197,39 @@ for (const engine of engines) {
       await assertList(service, books, { twins: 'false', sort: '-title' });
     });
 
+    test('finds the twins among thousands of books with the same words in time, and counts them', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books: Awaited<ReturnType<typeof createBooks>> = [];
+      for (const part of [0, 1])
+        books.push(
+          ...(await createBooks(
+            service,
+            Array.from({ length: 10_000 }, (_, index) => ({
+              title: 'The same words',
+              author: 'An author',
+              year: 2 * (10_000 * part + index) + 1_000,
+            })),
+          )),
+        );
+      const twin = { title: 'The same: words', author: 'AN AUTHOR', year: 21_001 };
+      books.push(...(await createBooks(service, [twin])));
+      while ((await service.fetch('GET', pathOf({ q: 'absent' }))).status === 503);
+      // The years of its neighbours are one apart.
+      const expected = expectedBooks(books, { year_from: '21000', year_to: '21002' });
+      assert.equal(expected.length, 3);
+      for (const filter of [{}, { q: 'words' }, { year_from: '20000', year_to: '25000' }]) {
+        const query = { ...filter, twins: 'true', count: 'true', limit: '9' };
+        const found = await service.fetch('GET', pathOf(query));
+        assert.equal(found.status, 200, JSON.stringify(filter));
+        assert.deepEqual(await booksIn(found), expected);
+        assert.equal(found.headers.get('x-total-count'), '3');
+      }
+      await createBooks(service, [{ ...twin, year: 0 }]);
+      const all = await service.fetch('GET', pathOf({ twins: 'true', count: 'true', limit: '9' }));
+      assert.equal(all.headers.get('x-total-count'), '20002');
+      assert.deepEqual(await booksIn(all), books.slice(0, 9));
+    });
+
     test('sees every completed write', async () => {
       await using service = await startService({ engine: engine.name });
       const book = (await createBooks(service, CORPUS)).find(({ title }) => title === 'The Iliad');

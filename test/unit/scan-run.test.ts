@@ -38,6 +38,21 @@ describe('A search without an index', () => {
     }
   });
 
+  test('finds the twins among many books with the same words', async () => {
+    const books = Array.from({ length: 600 }, (_, index) => ({
+      ...book(index + 1),
+      title: 'The same',
+      author: '',
+      year: 2 * index + 10,
+    }));
+    const twins = queryOf('twins', undefined);
+    assert.equal(await countAll(twins, readerOf(books)), 0);
+    books.push({ ...book(601), title: 'The same', author: '', year: 1_009 });
+    assert.deepEqual(await walk(twins, 10, readerOf(books)), [500, 501, 601]);
+    books.push({ ...book(602), title: 'The same', author: '', year: 0 });
+    assert.equal(await countAll(twins, readerOf(books)), 602);
+  });
+
   test('sorts up to 200,000 books', async () => {
     const query = queryOf('year', undefined);
     assert.equal((await new ScanRun(query, undefined, booksOf(200_000)).find(5, undefined)).ids.length, 5);

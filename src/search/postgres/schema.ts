@@ -274,7 +274,7 @@ const CREATION_MS_MAX = 3_600_000;
 const INDEXES = {
   title: '(title_key, id)',
   author: '(author_key, id)',
-  twin: '(twin_key, id)',
+  twin: '(twin_key, year)',
   year: '(year, id)',
   trigrams: 'using gin (trigrams)',
 };

@@ -48,11 +48,13 @@ export const DROP_TABLES = ['state', 'book_search', 'positions', 'book_words', '
   .join(' ');
 
 /** Created when the index has all books: sorting them once is several times faster than inserting each. */
-const KEYS = ['title_key', 'author_key', 'twin_key', 'year'];
-export const ORDERS = KEYS.map((key) => `create index if not exists by_${key} on book_search (${key})`);
+const KEYS = { title_key: 'title_key', author_key: 'author_key', twin_key: 'twin_key, year', year: 'year' };
+export const ORDERS = Object.entries(KEYS).map(
+  ([key, columns]) => `create index if not exists by_${key} on book_search (${columns})`,
+);
 /** The work of creating one of them, in books that are added meanwhile. */
 const ORDER_PART = 0.04;
-export const DROP_ORDERS = KEYS.map((key) => `drop index if exists by_${key}`);
+export const DROP_ORDERS = Object.keys(KEYS).map((key) => `drop index if exists by_${key}`);
 
 export interface IndexState {
   position: number;
@@ -74,6 +76,6 @@ export const SELECT_STATE = `
 
 /** The part of the work that is done, in percent. */
 export function percentOf({ done, total, orders }: Pick<IndexState, 'done' | 'total' | 'orders'>): number {
-  const work = total * (1 + ORDER_PART * (KEYS.length - orders));
+  const work = total * (1 + ORDER_PART * (ORDERS.length - orders));
   return total === 0 ? 0 : Math.min(99, Math.floor((100 * done) / work));
 }
