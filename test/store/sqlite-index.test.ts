@@ -10,6 +10,7 @@ import { YEAR_MAX } from '../../src/book/book.ts';
 import type { StoreUnavailable } from '../../src/book/book-store.ts';
 import { openHistory } from '../../src/history/open-history.ts';
 import { IndexUpdater } from '../../src/search/sqlite/index-updater.ts';
+import { SqliteSnapshots } from '../../src/search/sqlite/snapshots.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { openConnection } from '../../src/store/sqlite/files/connection.ts';
@@ -196,6 +197,22 @@ describe('The search index in SQLite', () => {
     assert.equal(await count(store, 'iliad'), 1);
     assert.deepEqual(causes, []);
     assert.equal((await stat(indexOf(path))).ino, ino);
+  });
+
+  test('is reported as damaged by a list by id that would only count by it, and then counts the books', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const snapshots = new SqliteSnapshots(await openConnection(path));
+    while (!(await snapshots.step()).isCurrent);
+    execute(indexOf(path), 'drop table book_words');
+    execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
+    const booksOf = () =>
+      snapshots.run('if up to date', async (snapshot) => 'books' in snapshot && snapshot.books);
+    await assert.rejects(booksOf(), { progress: { isCurrent: false, percent: 0, wasDamaged: true } });
+    assert.notEqual(await booksOf(), 'book_search');
+    while (!(await snapshots.step()).isCurrent);
+    assert.equal(await booksOf(), 'book_search');
+    await snapshots.close();
   });
 
   for (const [what, change] of [

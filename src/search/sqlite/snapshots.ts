@@ -63,14 +63,18 @@ export class SqliteSnapshots implements Snapshots {
     this.#store.close();
   }
 
-  /** Begins the transactions if the index is built, and can be used. */
+  /** Begins the transactions if the index is built, and can be used. @throws IndexBehind when it was damaged, so that this is reported */
   #tryIndex(isWanted: unknown): IndexUpdater | undefined {
+    let progress: Progress;
     try {
-      return isWanted && this.#index?.isBuilt && this.#index.begin().isCurrent ? this.#index : undefined;
+      if (!isWanted || !this.#index?.isBuilt) return undefined;
+      progress = this.#index.begin();
     } catch {
       // The next step reports it.
       return undefined;
     }
+    if (progress.wasDamaged) throw new IndexBehind(progress);
+    return progress.isCurrent ? this.#index : undefined;
   }
 
   /** Begins transactions on the store and on an index that has each of its books. */
