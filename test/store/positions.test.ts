@@ -31,9 +31,11 @@ describe('The positions of the index in SQLite', () => {
     };
     const positions = new Positions(database);
     for (let id = 1; id <= BOOKS; id++) store(2 * id);
-    assert.equal(positions.areBuilt, false);
-    positions.build();
-    assert.equal(positions.areBuilt, true);
+    assert.equal(positions.areBegun, false);
+    assert.equal(positions.build(-Infinity), false);
+    assert.equal(positions.areBegun, false);
+    assert.equal(positions.build(Infinity), true);
+    assert.equal(positions.areBegun, true);
     positions.flush();
     assertPositions(positions, books);
     // More than two blocks at the end of the order of ids, and some in between and before all.
@@ -59,8 +61,15 @@ describe('The positions of the index in SQLite', () => {
     positions.flush();
     assertPositions(positions, books);
     positions.clear();
-    positions.build();
+    positions.build(Infinity);
     positions.flush();
+    assertPositions(positions, books);
+    // A step has ended before the last order was built, and the next one begins with changes.
+    database.exec("delete from positions where sort = 'year'");
+    for (let id = 2; id <= 3_000; id++) positions.add(store(id));
+    positions.flush();
+    assert.equal(positions.build(-Infinity), false);
+    assert.equal(positions.build(Infinity), true);
     assertPositions(positions, books);
   });
 });

@@ -60,7 +60,7 @@ export class IndexUpdater {
   #file: IndexFile | undefined;
   #ofIndex: ReturnType<typeof prepareIndex> | undefined;
   #deletedAt = -DELETION_MS_MIN;
-  /** The positions that a step keeps up to date; undefined while they are not built. */
+  /** The positions that a step keeps up to date; undefined while none are built. */
   #counted: Positions | undefined;
 
   /** @param store a connection of its own, with a log of changes */
@@ -169,7 +169,6 @@ export class IndexUpdater {
       const last = this.#ofStore.last.get() as unknown as LogPosition;
       if (!state || !this.#canFollow(database, state, last)) state = this.#empty(database, last);
       const isCurrent = this.#advance(database, state, last, performance.now() + STEP_MS);
-      this.#counted?.flush();
       const { position, nonce, isComplete, builtTo, done, total } = state;
       this.#statements.save.run(position, nonce, isComplete, builtTo, done, total);
       database.exec('commit');
@@ -255,14 +254,17 @@ export class IndexUpdater {
     if (state.builtTo === null) state.total = state.done + last.position - state.position;
     state.isComplete = 0;
     const positions = new Positions(database);
-    this.#counted = positions.areBuilt ? positions : undefined;
-    if (!this.#apply(state, last, deadline) || !this.#build(state, deadline)) return false;
+    this.#counted = positions.areBegun ? positions : undefined;
+    const hasAll = this.#apply(state, last, deadline) && this.#build(state, deadline);
+    // Those that are built from here on count these changes.
+    this.#counted?.flush();
+    if (!hasAll) return false;
     for (const [index, order] of ORDERS.entries()) {
       if (performance.now() > deadline) return false;
       database.exec(order);
       state.orders = index + 1;
     }
-    if (!positions.areBuilt) positions.build();
+    if (!positions.build(deadline)) return false;
     state.isComplete = 1;
     return true;
   }

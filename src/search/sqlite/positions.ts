@@ -47,16 +47,20 @@ export class Positions {
     this.#database = database;
   }
 
-  get areBuilt(): boolean {
+  /** Whether those of any order are built, and are to be kept up to date. */
+  get areBegun(): boolean {
     return this.#get('select 1 from positions limit 1') !== undefined;
   }
 
-  /** Counts all books. */
-  build(): void {
+  /** Counts all books, those of one order after the other. @returns whether no order is left */
+  build(deadline: number): boolean {
     for (const sort of SORTS) {
+      if (this.#get('select 1 from positions where sort = ? limit 1', sort)) continue;
+      if (performance.now() > deadline) return false;
       for (let block: BookPosition | undefined = FIRST_POSITIONS[sort]; block; )
         block = this.#insert(sort, block, this.#bookFrom(sort, block, BLOCK_BOOKS));
     }
+    return true;
   }
 
   clear(): void {
@@ -73,7 +77,7 @@ export class Positions {
     this.#changes.push([book, -1]);
   }
 
-  /** Counts the books that were added and removed since the last time. */
+  /** Counts the books that were added and removed since the last time, in the orders that are built. */
   flush(): void {
     for (const sort of this.#changes.length > 0 ? SORTS : []) {
       const column = keyColumnOf({ sort });
