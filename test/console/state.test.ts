@@ -284,6 +284,21 @@ describe('Pasted cells', () => {
     assert.deepEqual([asked, (await findBook(service, 3))?.author], [[2, 2], 'N.']);
   });
 
+  test('replace those of rows that are not loaded between those that are, instead of adding books', async () => {
+    const { service, client, list } = console;
+    await client.createMany(manyBooks(400));
+    await list.refresh();
+    await list.findRow(440);
+    const { value: rowCount } = list.rowCount;
+    assert.deepEqual([list.at(200), list.at(rowCount - 1)?.title], [undefined, 'Volume 400']);
+    const [book] = await list.readRows(200, 201);
+    assert.ok(book);
+    await paste(console, 200, 'author', 'Anna', yes);
+    assert.equal((await findBook(service, book.id))?.author, 'Anna');
+    await list.refresh();
+    assert.equal(list.total.value, rowCount);
+  });
+
   test('change nothing if one is no year, or there are too many', async () => {
     const { service, operations } = console;
     const { value: all } = operations.done;

@@ -1,23 +1,50 @@
 import { formatMessage } from '../language/format.ts';
 import { formatNumber } from '../language/language.ts';
 import { allTexts } from '../language/texts.ts';
+import type { App } from '../state/app.ts';
+import type { CellRange } from '../state/cursor.ts';
 import { OPERATION_BOOKS_MAX, type Progress } from '../state/operations.ts';
 import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
 import { BookText } from './book-text.tsx';
 import { explainFailure } from './reports.tsx';
+import { emptyCells, fillDown } from './table/cell-range.ts';
 import { useApp } from './use-app.ts';
 
 /** The failures that are listed; all are marked in the table. */
 const LISTED_MAX = 100;
 
-/** The number of selected books, and what can be done with them; while an operation runs, its progress. */
+/** Deletes the selected books, unless they are too many. */
+export function deleteSelected({ selection, operations, toasts }: App): void {
+  if (selection.count.value <= OPERATION_BOOKS_MAX) void operations.runSelected('deleted', () => undefined);
+  else {
+    toasts.show({
+      text: () => formatMessage(allTexts.value.tooManySelected, { max: OPERATION_BOOKS_MAX }),
+      isError: true,
+    });
+  }
+}
+
+/** The number of selected cells or, if there is no range of them, of selected books, for screen readers. */
+export function SelectedCount() {
+  const { cursor, selection } = useApp();
+  const count = selection.count.value;
+  if (cursor.range.value) return <CellCount range={cursor.range.value} />;
+  return count > 0 ? formatMessage(allTexts.value.selected, { count }) : null;
+}
+
+function CellCount({ range: { first, last, fields } }: { readonly range: CellRange }) {
+  return formatMessage(allTexts.value.cells, { count: (last - first + 1) * fields.length });
+}
+
+/** The number of selected books or cells, and what can be done with them; while an operation runs, its progress. */
 export function SelectionBar() {
-  const { selection, operations, list, dialogs, session } = useApp();
+  const { selection, cursor, operations, list, dialogs, session } = useApp();
+  const { value: range } = cursor.range;
   const t = allTexts.value;
   const count = selection.count.value;
   if (operations.progress.value) return <RunningOperation {...operations.progress.value} />;
-  if (count === 0) return null;
+  if (count === 0) return range && !session.isReadOnly.value ? <RangeBar range={range} /> : null;
   const isTooMany = count > OPERATION_BOOKS_MAX;
   const isReadOnly = session.isReadOnly.value;
   return (
@@ -65,6 +92,32 @@ export function SelectionBar() {
         />
       )}
       <FailureList />
+    </section>
+  );
+}
+
+/** The number of cells of the range, and what can be done with them. */
+function RangeBar({ range }: { readonly range: CellRange }) {
+  const app = useApp();
+  const t = allTexts.value;
+  return (
+    <section class="selection" aria-label={t.selection}>
+      <strong>
+        <CellCount range={range} />
+      </strong>
+      <Button
+        text="✕"
+        aria-label={t.clearSelection}
+        variant="ghost"
+        onClick={runAndFocus(() => app.cursor.endRange())}
+      />
+      <Button
+        variant="ghost"
+        text={t.fillDown}
+        aria-keyshortcuts="Control+D"
+        onClick={runAndFocus(() => fillDown(app))}
+      />
+      <Button variant="ghost" text={t.emptyCells} onClick={runAndFocus(() => emptyCells(app))} />
     </section>
   );
 }

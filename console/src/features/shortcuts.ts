@@ -17,7 +17,7 @@ export function useShortcuts(): void {
 
 /** In fields, keys are text, except for the arrows, which move the focus from the search to the books. @returns whether it did something */
 function handleKey(app: App, event: KeyboardEvent): boolean {
-  const { dialogs, selection, operations, session } = app;
+  const { dialogs, selection, cursor, operations, session } = app;
   const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open], :popover-open'))
     return false;
@@ -30,6 +30,7 @@ function handleKey(app: App, event: KeyboardEvent): boolean {
   else if (key === 'Insert' && !isCommand && !shiftKey) dialogs.show({ kind: 'book', id: 'new' });
   else if ((key === 'ArrowDown' || key === 'ArrowUp') && isBesideTable(target)) focusBooks();
   else if (target.closest('input:not([type=checkbox]), textarea, select')) return false;
+  else if (key === 'Escape' && cursor.range.value) cursor.endRange();
   else if (key === 'Escape') selection.clear();
   else if (!isCommand) return false;
   else if (key.toLowerCase() === 'a') selection.all();

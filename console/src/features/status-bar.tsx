@@ -5,16 +5,16 @@ import { formatMessage } from '../language/format.ts';
 import { allTexts, texts } from '../language/texts.ts';
 import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
+import { later } from './later-code.ts';
 import { useApp } from './use-app.ts';
 
 /** The bar at the lower edge, which is always in view: the number of books, notifications, and the commands for selected books. */
 export function StatusBar({ children }: { readonly children: ComponentChildren }) {
-  const { selection } = useApp();
-  const count = selection.count.value;
+  const { value: code } = later;
   return (
     <footer class="bottom">
       <p class="visually-hidden" role="status">
-        {count > 0 && formatMessage(texts.value.selected, { count })}
+        {code && <code.SelectedCount />}
       </p>
       {children}
       <BookCount />

@@ -3,6 +3,7 @@ import { Address } from './address.ts';
 import { BookList } from './book-list.ts';
 import { CellEdits } from './cell-edits.ts';
 import { Connection } from './connection.ts';
+import { Cursor } from './cursor.ts';
 import { Dialogs } from './dialogs.ts';
 import { FoundBooks } from './found-books.ts';
 import { History } from './history.ts';
@@ -29,6 +30,7 @@ export class App {
   readonly history = new History();
   readonly operations = new Operations(this);
   readonly cells = new CellEdits(this);
+  readonly cursor = new Cursor();
   readonly dialogs = new Dialogs(this.address, this.isSignedIn, this.session.isReadOnly);
   /** The width below which the style sheets use one column. */
   readonly isNarrow = mediaMatches('(width < 40rem)');

@@ -94,9 +94,9 @@ export class Operations {
     this.#controller = new AbortController();
   }
 
-  /** Makes changes, which are one operation. */
-  run(kind: OperationKind, changes: readonly Change[]): Promise<Report> {
-    return this.#inTurn((stop) => this.#run(kind, changes, stop));
+  /** Makes changes, which are one operation. @param changes a function is called in its turn, when those before are made */
+  run(kind: OperationKind, changes: readonly Change[] | (() => readonly Change[])): Promise<Report> {
+    return this.#inTurn((stop) => this.#run(kind, typeof changes === 'function' ? changes() : changes, stop));
   }
 
   /** Changes the selected books. @param change what becomes of a book */

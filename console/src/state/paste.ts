@@ -5,8 +5,8 @@ import type { BookList, Change } from './book-list.ts';
 import { readYear, textOfYear } from './fields.ts';
 import type { Operations } from './operations.ts';
 
-/** The most rows that are pasted; an import takes any number. */
-export const PASTED_ROWS_MAX = 10_000;
+/** The most rows that are pasted, copied or filled; an import and an export take any number. */
+export const CELL_ROWS_MAX = 10_000;
 
 /** Why nothing was pasted: too many rows, more columns than there are from the focused one on, or a year that is none. */
 export type PasteProblem =
@@ -14,8 +14,8 @@ export type PasteProblem =
   | { readonly kind: 'year'; readonly value: string };
 
 /** Books as spreadsheet programs copy cells: a tab between two, and quotes around those with tabs or line breaks. */
-export function textOf(books: readonly Book[]): string {
-  return books.map((book) => FIELDS.map((field) => quote(copiedText(book, field))).join('\t')).join('\n');
+export function textOf(books: readonly Book[], fields: readonly Field[] = FIELDS): string {
+  return books.map((book) => fields.map((field) => quote(copiedText(book, field))).join('\t')).join('\n');
 }
 
 /** A field as it is copied: not as a formula, which a spreadsheet program would run. The year 0 stands for an unknown one. */
@@ -54,11 +54,9 @@ export async function paste(
 ): Promise<PasteProblem | undefined> {
   const cells = cellsOf(text);
   const fields = FIELDS.slice(FIELDS.indexOf(field));
-  if (cells.length > PASTED_ROWS_MAX) return { kind: 'rows' };
-  const loaded = cells.map((_, index) => list.at(row + index));
-  const isLoaded =
-    !loaded.includes(undefined) || (list.total.value === list.loaded.end && list.loaded.isAtEnd);
-  const books = isLoaded ? loaded : await list.readRows(row, row + cells.length);
+  if (cells.length > CELL_ROWS_MAX) return { kind: 'rows' };
+  const last = row + cells.length - 1;
+  const books = await readRows(list, row, last);
   const changes: Change[] = [];
   for (const [index, line] of cells.entries()) {
     if (line.length > fields.length) return { kind: 'columns' };
@@ -79,6 +77,18 @@ export async function paste(
   if (cells.length > 1 && replaced > 0 && !(await mayReplace(replaced))) return undefined;
   await operations.run(books.some(Boolean) ? 'edited' : 'added', changes);
   return undefined;
+}
+
+/** The books of rows, fewer where the list ends; undefined if some are not loaded. @param last inclusive */
+export function loadedRows(list: BookList, first: number, last: number): readonly Book[] | undefined {
+  const length = Math.max(0, Math.min(last + 1, list.rowCount.value) - first);
+  const books = Array.from({ length }, (_, index) => list.at(first + index));
+  return books.every((book) => book !== undefined) ? books : undefined;
+}
+
+/** The books of rows, which are read if some are not loaded. @param last inclusive */
+export async function readRows(list: BookList, first: number, last: number): Promise<readonly Book[]> {
+  return loadedRows(list, first, last) ?? list.readRows(first, last + 1);
 }
 
 /** Whether a change replaces a text or a year. */

@@ -1,11 +1,4 @@
 import type { EditSession } from '../../state/edit-session.ts';
-import { COLUMNS } from '../../state/sort.ts';
-
-/** The cells of a row, in order. */
-export const CELLS = ['select', ...COLUMNS] as const;
-export type CellName = (typeof CELLS)[number];
-/** The index of the first cell that is edited. */
-export const TITLE = CELLS.indexOf('title');
 
 /** What an editor does with the table. */
 export interface EditorMoves {

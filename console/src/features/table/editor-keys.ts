@@ -1,7 +1,8 @@
 import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
 import { type CellEdit, neighbour } from '../../state/cell-edits.ts';
-import { CELLS, type EditorMoves, TITLE } from './cells.ts';
+import { CELLS, TITLE } from '../../state/cursor.ts';
+import type { EditorMoves } from './cells.ts';
 
 /**
  * Handles a key while a cell is open. Enter saves it and moves down, Tab saves it and opens the next one, as both do in a new book, and an

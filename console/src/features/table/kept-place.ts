@@ -1,4 +1,4 @@
-import type { Signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { App } from '../../state/app.ts';
 
@@ -13,10 +13,7 @@ interface KeptTable {
   /** The id of the book of a row; 0 for the row of a new book. */
   readonly idAt: (row: number) => number | undefined;
   readonly body: { readonly current: HTMLElement | null };
-  readonly rowHeight: Signal<number>;
-  readonly active: Signal<{ readonly row: number; readonly column: number }>;
-  /** The row at which a selected range starts. */
-  readonly anchor: { current: number };
+  readonly rowHeight: ReadonlySignal<number>;
   readonly focusActive: () => void;
   readonly scrollBy: (pixels: number) => void;
 }
@@ -30,7 +27,8 @@ const DISTANCE_MAX = 1_000;
  * @returns a function to call after each change and each scroll, with the height of the list above the window
  */
 export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
-  const { app, idAt, body, rowHeight, active, anchor, focusActive, scrollBy } = table;
+  const { app, idAt, body, rowHeight, focusActive, scrollBy } = table;
+  const { cursor } = app;
   const places = useRef<{ query?: string; top?: Place | undefined; focus?: Place | undefined }>({});
   return (hiddenHeight) => {
     const query = app.address.query.peek();
@@ -40,8 +38,7 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
     places.current = { query, top: movedBy(scrolled, top), focus: movedBy(moved, focus) };
     if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
     if (focus && moved !== 0) {
-      active.value = { ...active.peek(), row: focus.row + moved };
-      anchor.current += moved;
+      cursor.shift(focus.row + moved - cursor.active.peek().row);
       if (body.current?.contains(document.activeElement)) requestAnimationFrame(focusActive);
     }
     if (app.list.isLoading.peek()) return;
@@ -49,7 +46,7 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
     places.current = {
       query,
       top: hiddenHeight > 0 ? placeAt(idAt, topRow) : undefined,
-      focus: placeAt(idAt, active.peek().row),
+      focus: placeAt(idAt, cursor.active.peek().row),
     };
   };
 }

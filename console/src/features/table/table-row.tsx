@@ -3,13 +3,14 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { formatMessage } from '../../language/format.ts';
 import { texts } from '../../language/texts.ts';
+import { CELLS, type CellName, TITLE } from '../../state/cursor.ts';
 import { COLUMNS, directionOf, nextSort } from '../../state/sort.ts';
 import { writeView } from '../../state/view.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { BookText, YearText } from '../book-text.tsx';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
-import { CELLS, type CellName, type EditorMoves, TITLE } from './cells.ts';
+import type { EditorMoves } from './cells.ts';
 
 interface CellProps {
   readonly name: CellName;
@@ -50,8 +51,6 @@ export function TableRow(row: RowProps) {
       aria-selected={book ? selection.has(book) : false}
       data-index={index}
       style={{ transform: `translateY(${top}px)` }}
-      // A click with Shift selects rows, not text.
-      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
       onClick={onClick}
       onDblClick={({ target }) => {
         const cell = (target as Element).closest('[aria-colindex]:not(.editing)');
@@ -105,8 +104,8 @@ export function TableRow(row: RowProps) {
 }
 
 /** A cell. The control of the first two is focused instead, and so is an editor. */
-function Cell({ name, row: { book, draft, isNew, activeColumn, moves }, children }: CellProps) {
-  const { cells } = useApp();
+function Cell({ name, row: { index, book, draft, isNew, activeColumn, moves }, children }: CellProps) {
+  const { cells, cursor } = useApp();
   const { value: code } = later;
   const column = CELLS.indexOf(name);
   const id = isNew ? 'new' : book?.id;
@@ -127,6 +126,8 @@ function Cell({ name, row: { book, draft, isNew, activeColumn, moves }, children
       class={`cell ${name} ${edit ? 'editing' : ''} ${isSaving ? 'saving' : ''}`}
       title={isSaving ? texts.value.saving : undefined}
       aria-colindex={column + 1}
+      // Absent in the others, which screen readers would call “not selected” one by one.
+      aria-selected={cursor.has(index, name) || undefined}
       tabIndex={(edit && code) || hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
       {edit && code ? <code.CellEditor edit={edit} moves={moves} /> : children}

@@ -2,28 +2,19 @@ import { effect, untracked, useComputed, useSignal, useSignalEffect } from '@pre
 import type { Book } from 'bookkeeping-client/index.ts';
 import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { formatMessage } from '../../language/format.ts';
-import { allTexts, texts } from '../../language/texts.ts';
+import { texts } from '../../language/texts.ts';
+import { CELLS, type Position, TITLE } from '../../state/cursor.ts';
 import type { EditSession } from '../../state/edit-session.ts';
-import { OPERATION_BOOKS_MAX } from '../../state/operations.ts';
 import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
 import { useListeners } from '../../ui/use-listeners.ts';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
-import { CELLS, type EditorMoves, TITLE } from './cells.ts';
+import type { EditorMoves } from './cells.ts';
 import type { CopiedPlace } from './clipboard.ts';
 import { handleEditorKey } from './editor-keys.ts';
 import { useKeptPlace } from './kept-place.ts';
 import { headHeight, rowArea, useListScroll } from './list-scroll.ts';
 import { TableHead, TableRow } from './table-row.tsx';
-
-/** A cell of the table. */
-interface Position {
-  readonly row: number;
-  readonly column: number;
-}
-
-const START: Position = { row: 0, column: TITLE };
 
 /** The row that a key moves the focus to. */
 const ROW_MOVES: Readonly<Record<string, (row: number, screen: number) => number>> = {
@@ -47,14 +38,14 @@ const CELL_MOVES: Readonly<Record<string, (index: number, last: number) => numbe
  */
 export function Table() {
   const app = useApp();
-  const { list, cells, selection, operations, address } = app;
+  const { list, cells, cursor, selection, address } = app;
+  const { active, anchor } = cursor;
   const { isReadOnly } = app.session;
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const drawn = useSignal<RowRange>({ start: 0, end: 40 });
-  const active = useSignal(START);
-  /** The row at which Shift starts a range. */
-  const anchor = useRef(0);
+  /** Whether the mouse is pressed in a cell, and may have made a range. */
+  const drag = useRef<'started' | 'range' | undefined>(undefined);
   /** Whether there is an empty row after the last book. */
   const hasNewRow = useComputed(
     () =>
@@ -77,8 +68,6 @@ export function Table() {
     idAt,
     body,
     rowHeight,
-    active,
-    anchor,
     focusActive: keepFocus,
     scrollBy: scroll.scrollBy,
   };
@@ -109,7 +98,7 @@ export function Table() {
           const { row, column } = active.value;
           const last = Math.max(0, count.value - 1);
           if (row > last) {
-            active.value = { row: last, column };
+            cursor.go({ row: last, column });
             if (body.current?.contains(document.activeElement)) requestAnimationFrame(() => keepFocus());
           }
           draw();
@@ -129,8 +118,7 @@ export function Table() {
   // A new query starts at its first row.
   const query = useComputed(() => address.query.value);
   useEffect(() => {
-    active.value = START;
-    anchor.current = 0;
+    cursor.reset();
     const top = (grid.current?.getBoundingClientRect().top ?? 0) - headHeight();
     if (top < 0) scrollBy(0, top);
     scroll.reset();
@@ -142,14 +130,25 @@ export function Table() {
   });
 
   function move(to: number, column: number, isFirst = false, isFocused = true): void {
-    const row = Math.max(0, Math.min(to, count.value - 1));
-    active.value = { row, column };
-    scroll.show(row, isFirst);
+    cursor.go({ row: Math.max(0, Math.min(to, count.value - 1)), column });
+    showActive(isFirst, isFocused);
+  }
+
+  function showActive(isFirst = false, isFocused = true): void {
+    scroll.show(active.value.row, isFirst);
     draw();
     if (!isFocused) return;
     const { activeElement: before } = document;
     focusActive(); // The next key may come before the next frame, in which new rows and editors are there.
     requestAnimationFrame(() => keepFocus(before));
+  }
+
+  /** Moves to another cell, to which a range then reaches. There is none in the row of a new book. */
+  function extend(to: number, column: number): void {
+    const last = (column < TITLE ? count : list.rowCount).value - 1;
+    active.value = { row: Math.max(0, Math.min(to, last)), column };
+    if (anchor.value.row > last) cursor.endRange();
+    showActive();
   }
 
   function focusActive(): void {
@@ -185,29 +184,35 @@ export function Table() {
       else if (!event.ctrlKey && !event.metaKey) edit(row, column, key);
       return;
     }
+    const isField = column >= TITLE;
     if (event.ctrlKey || event.metaKey) {
-      if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : list.rowCount.value - 1, column);
+      // On a check box, what Shift starts there stays.
+      const go = shiftKey || !isField ? extend : move;
+      if (key === 'Home' || key === 'End') go(key === 'Home' ? 0 : list.rowCount.value - 1, column);
+      else if (key.toLowerCase() === 'd' && isField && !isReadOnly.value) void later.value?.fillDown(app);
       else return;
     } else if (moveRow) {
       const { upper, lower } = rowArea();
       const screen = Math.max(1, Math.floor((lower - upper) / rowHeight.value) - 1);
-      move(moveRow(row, screen), column);
-      if (shiftKey) extendRange(row, active.value.row);
-      else anchor.current = active.value.row;
+      (shiftKey ? extend : move)(moveRow(row, screen), column);
+      if (shiftKey && !isField) extendRange(row, active.value.row);
     } else if (moveCell) {
       const columns = displayedCells(row).map(columnOf);
       const last = columns.length - 1;
       const index = Math.min(Math.max(moveCell(columns.indexOf(column), last), 0), last);
-      move(row, columns[index] ?? column);
+      const to = columns[index] ?? column;
+      if (shiftKey && isField) extend(row, Math.max(TITLE, to));
+      else move(row, to);
     } else if (!book && !isNewRow(row)) return;
     else if (key === ' ' && book && !(event.target as Element).matches('input'))
       selection.set([book], !selection.has(book));
     else if (key === 'F2' || (key === 'Enter' && !(event.target as Element).matches('a, input')))
       edit(row, column);
     else if ((key === 'Delete' || key === 'Backspace') && !isReadOnly.value) {
-      if (book && fieldOf(column)) write(row, column, '');
-      else if (key === 'Delete') deleteSelected();
-    } else if (key.length === 1 && fieldOf(column)) edit(row, column, key);
+      if (cursor.range.value) void later.value?.emptyCells(app);
+      else if (book && isField) write(row, column, '');
+      else if (key === 'Delete') later.value?.deleteSelected(app);
+    } else if (key.length === 1 && isField) edit(row, column, key);
     else return;
     event.preventDefault();
   }
@@ -216,16 +221,6 @@ export function Table() {
   function write(row: number, column: number, text: string): void {
     edit(row, column, text);
     if (!isNewRow(row) && cells.save()) move(row, column);
-  }
-
-  function deleteSelected(): void {
-    if (selection.count.value <= OPERATION_BOOKS_MAX) void operations.runSelected('deleted', () => undefined);
-    else {
-      app.toasts.show({
-        text: () => formatMessage(allTexts.value.tooManySelected, { max: OPERATION_BOOKS_MAX }),
-        isError: true,
-      });
-    }
   }
 
   /** Opens a cell of the table for editing, in the first columns the title; in a read-only session, the book. @param text typed instead of the present one */
@@ -259,15 +254,44 @@ export function Table() {
 
   /** Selects the rows up to `to`; moving back towards the start of the range deselects them. */
   function extendRange(from: number, to: number): void {
-    const isBack = Math.abs(to - anchor.current) < Math.abs(from - anchor.current);
+    const isBack = Math.abs(to - anchor.value.row) < Math.abs(from - anchor.value.row);
     const left = list.at(from);
     if (isBack && left) selection.set([left], false);
     void selection.setRange(isBack ? to : from, to);
   }
 
+  /** Starts a range at the pressed cell. With Shift, a click extends it, and selects no text. */
+  function press(event: MouseEvent): void {
+    const position = positionOf(event.target);
+    if (event.shiftKey) event.preventDefault();
+    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
+    drag.current = undefined;
+    if (!isPlain || !position) return;
+    cursor.go(position);
+    if (position.column >= TITLE) drag.current = 'started';
+  }
+
+  /** Extends the range to the cell to which the pressed mouse moves. */
+  function dragOver({ target, buttons }: MouseEvent): void {
+    const position = positionOf(target);
+    if (buttons !== 1 || !drag.current || cells.open.value) return;
+    if (!position || position.column < TITLE || cursor.isAt(position)) return;
+    drag.current = 'range';
+    getSelection()?.removeAllRanges();
+    extend(position.row, position.column);
+  }
+
   function clickRow(row: number, event: MouseEvent): void {
+    const wasDragged = drag.current === 'range';
+    drag.current = undefined;
+    if (wasDragged) return;
     const book = list.at(row);
     const target = event.target as Element;
+    const column = positionOf(target)?.column ?? active.value.column;
+    if (event.shiftKey && column >= TITLE && anchor.value.column >= TITLE) {
+      if (!target.closest('.editing')) extend(row, column);
+      return;
+    }
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
     const isOpened =
       target.closest('a, .open') !== null ||
@@ -276,10 +300,11 @@ export function Table() {
     if (isNewRow(row) && (app.isNarrow.value || app.isTouched.value))
       app.dialogs.show({ kind: 'book', id: 'new' });
     if (!book || target.closest('.editing')) return;
-    if (event.shiftKey) void selection.setRange(anchor.current, row);
-    else if (target.closest('.select') || !isPlain) selection.set([book], !selection.has(book));
+    if (event.shiftKey) {
+      void selection.setRange(anchor.value.row, row);
+      move(row, anchor.value.column);
+    } else if (target.closest('.select') || !isPlain) selection.set([book], !selection.has(book));
     else if (isOpened) app.dialogs.show({ kind: 'book', id: book.id });
-    anchor.current = row;
   }
 
   /** The row of the book that is edited. One that another user has deleted keeps its row as long as it is. */
@@ -358,14 +383,16 @@ export function Table() {
         role="rowgroup"
         style={{ height: `${scroll.elementHeight.value}px` }}
         onKeyDown={handleKey}
+        onMouseDown={press}
+        onMouseMove={dragOver}
         onFocusIn={({ target }) => {
-          const cell = (target as Element).closest<HTMLElement>('[aria-colindex]');
-          const row = Number(cell?.parentElement?.getAttribute('aria-rowindex')) - 2;
-          if (!cell) return;
+          const position = positionOf(target);
+          if (!position) return;
+          const { row } = position;
           // A row far away is not where the browser has scrolled to.
           const isDrawn = row >= drawn.value.start && row < drawn.value.end;
-          active.value = { row, column: columnOf(cell) };
-          if (!isDrawn) requestAnimationFrame(() => move(row, columnOf(cell)));
+          if (!cursor.isAt(position)) cursor.go(position);
+          if (!isDrawn) requestAnimationFrame(() => cursor.isAt(position) && showActive());
         }}
       >
         <div class="row row-measure" aria-hidden="true" />
@@ -380,6 +407,13 @@ export function Table() {
       </div>
     </div>
   );
+}
+
+/** The place of the cell that has an element. */
+function positionOf(target: EventTarget | null): Position | undefined {
+  const cell = (target as Element).closest('[aria-colindex]');
+  const row = Number(cell?.parentElement?.getAttribute('aria-rowindex')) - 2;
+  return cell ? { row, column: columnOf(cell) } : undefined;
 }
 
 function columnOf(cell: Element): number {

@@ -1,0 +1,87 @@
+import type { Book, BookFields } from 'bookkeeping-client/index.ts';
+import { FIELDS } from 'bookkeeping-formats/row.ts';
+import { formatMessage } from '../../language/format.ts';
+import { allTexts, explain } from '../../language/texts.ts';
+import type { App } from '../../state/app.ts';
+import { CELLS, type CellRange } from '../../state/cursor.ts';
+import { isSame } from '../../state/fields.ts';
+import { CELL_ROWS_MAX, loadedRows, readRows, textOf } from '../../state/paste.ts';
+
+/** Copies the cells of a range; those that are not loaded are read first, if the browser lets the page write to the clipboard later. */
+export function copyRange(app: App, event: ClipboardEvent, { first, last, fields }: CellRange): void {
+  if (isTooLong(app, first, last)) return;
+  const loaded = loadedRows(app.list, first, last);
+  if (loaded) event.clipboardData?.setData('text/plain', textOf(loaded, fields));
+  else void copyLater(app, { first, last, fields });
+}
+
+async function copyLater({ list, toasts }: App, { first, last, fields }: CellRange): Promise<void> {
+  let count = 0;
+  const read = async () => {
+    const books = await readRows(list, first, last);
+    count = books.length * fields.length;
+    return new Blob([textOf(books, fields)], { type: 'text/plain' });
+  };
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ 'text/plain': read() })]);
+    toasts.show({ text: () => formatMessage(allTexts.value.cellsCopied, { count }) });
+  } catch {
+    // Without TLS there is no such clipboard.
+    toasts.show({ text: () => allTexts.value.tooManyToCopy, isError: true });
+  }
+}
+
+/** Fills the range with the cells of its first row; those of a single row, or the active cell, with the ones above. */
+export async function fillDown(app: App): Promise<void> {
+  const { range, active } = app.cursor;
+  const { row, column } = active.value;
+  const { first, last, fields } = range.value ?? {
+    first: row,
+    last: row,
+    fields: FIELDS.filter((field) => CELLS[column] === field),
+  };
+  await write(app, { first: first === last ? Math.max(0, first - 1) : first, last, fields }, (top) => top);
+}
+
+/** Empties the cells of the range. */
+export async function emptyCells(app: App): Promise<void> {
+  const { value: range } = app.cursor.range;
+  if (range) await write(app, range, () => ({ title: '', author: '', year: 0 }));
+}
+
+/** Writes the same fields to all books of a range, as one operation. @param valuesOf gets the book of the first row */
+async function write(
+  app: App,
+  { first, last, fields }: CellRange,
+  valuesOf: (top: Book) => BookFields,
+): Promise<void> {
+  const { list, operations, toasts } = app;
+  if (isTooLong(app, first, last)) return;
+  try {
+    const books = await readRows(list, first, last);
+    await operations.run('edited', () => {
+      // What was typed just before is stored by then.
+      const loaded = list.loaded.byId();
+      const [top, ...others] = books.map((book) => loaded.get(book.id) ?? book);
+      if (!top) return [];
+      const values = valuesOf(top);
+      const written = Object.fromEntries(fields.map((field) => [field, values[field]]));
+      return [top, ...others]
+        .map((before) => ({ before, after: { ...before, ...written } }))
+        .filter(({ before, after }) => !isSame(before, after));
+    });
+  } catch (error) {
+    toasts.show({ text: () => explain(error), isError: true });
+  }
+}
+
+/** Whether a range has too many rows, which the user is told then. */
+function isTooLong({ toasts }: App, first: number, last: number): boolean {
+  const isMore = last - first >= CELL_ROWS_MAX;
+  if (isMore)
+    toasts.show({
+      text: () => formatMessage(allTexts.value.longRange, { max: CELL_ROWS_MAX }),
+      isError: true,
+    });
+  return isMore;
+}

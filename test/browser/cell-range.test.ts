@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertEventually } from '../../testkit/eventually.ts';
+import type { Service } from '../../testkit/service.ts';
+import { CLASSICS, findBook, manyBooks } from '../console/books.ts';
+import {
+  assertAccessible,
+  button,
+  ConsolePages,
+  failedRequests,
+  focusedRow,
+  rowOf,
+  waitForCount,
+} from './console-pages.ts';
+
+let pages: ConsolePages;
+before(async () => {
+  pages = await ConsolePages.start();
+});
+after(() => pages[Symbol.asyncDispose]());
+
+const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
+/** Copies, and reads what was copied. Call it until it is as expected: pages of other tests have the same clipboard. */
+async function copy(page: Page): Promise<string> {
+  await page.keyboard.press('ControlOrMeta+C');
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
+const cellsInRange = (page: Page) => page.locator('[role=gridcell][aria-selected=true]').count();
+/** The number of cells that the status bar reports, also to screen readers. */
+const rangeOf = (page: Page, cells: string) =>
+  page.locator('.bottom [role=status]').getByText(cells, { exact: true });
+
+/** The years of the first books. */
+async function yearsOf(service: Service, count: number): Promise<(number | undefined)[]> {
+  const { data } = (await (await service.fetch('GET', `/books?limit=${count}`)).json()) as {
+    data: { year: number }[];
+  };
+  return data.map(({ year }) => year);
+}
+
+async function extend(page: Page, key: string, times: number): Promise<void> {
+  for (let pressed = 0; pressed < times; pressed++) await page.keyboard.press(`Shift+${key}`);
+}
+
+test('A column of 40 rows is copied as lines without tabs, and pasted', async (context) => {
+  const { page, service } = (await pages.openConsole(context, CLIPBOARD)) ?? {};
+  if (!page || !service) return;
+  await rowOf(page, 'The Iliad').locator('.year').click();
+  await extend(page, 'ArrowDown', 39);
+  await rangeOf(page, '40 cells').waitFor({ state: 'attached' });
+  const years = CLASSICS.slice(0, 40).map(({ year }) => (year === 0 ? '' : String(year)));
+  await assertEventually(() => copy(page), years.join('\n'));
+  await page.keyboard.press('Escape');
+  await rangeOf(page, '40 cells').waitFor({ state: 'detached' });
+  // A single cell, into all cells of a range.
+  await page.keyboard.press('Control+Home');
+  await rowOf(page, 'The Odyssey').locator('.author').click();
+  await extend(page, 'ArrowDown', 1);
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'Homer\\n');
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+  await button(page, 'Paste').click();
+  await page.getByText('Changed: 2 books').waitFor();
+  assert.equal((await findBook(service, 3))?.author, 'Homer');
+  assert.equal((await findBook(service, 4))?.author, CLASSICS[3]?.author);
+});
+
+test('A block of cells is selected with Shift, the keyboard and the mouse, copied, and emptied', async (context) => {
+  const { page, service } = (await pages.openConsole(context, CLIPBOARD)) ?? {};
+  if (!page || !service) return;
+  await rowOf(page, 'Candide').locator('.title').click();
+  await page.keyboard.press('Shift+ArrowRight');
+  await extend(page, 'ArrowDown', 2);
+  await extend(page, 'ArrowUp', 1);
+  await rangeOf(page, '4 cells').waitFor({ state: 'attached' });
+  assert.equal(await cellsInRange(page), 4);
+  assert.equal(await page.getByRole('grid').getAttribute('aria-multiselectable'), 'true');
+  await assertAccessible(page, 'a range');
+  const block = CLASSICS.slice(5, 7).map(({ title, author }) => `${title}\t${author}`);
+  await assertEventually(() => copy(page), block.join('\n'));
+  // Enter and letters act on the active cell alone.
+  await page.keyboard.type('x');
+  await page.keyboard.press('Escape');
+  assert.equal(await cellsInRange(page), 0);
+
+  await rowOf(page, 'Candide').locator('.author').click();
+  await rowOf(page, 'Emma')
+    .locator('.year')
+    .click({ modifiers: ['Shift'] });
+  await rangeOf(page, '10 cells').waitFor({ state: 'attached' });
+  await rowOf(page, 'Emma').locator('.year').click();
+  assert.equal(await cellsInRange(page), 0);
+
+  await rowOf(page, 'Candide').locator('.author').hover();
+  await page.mouse.down();
+  await rowOf(page, 'Emma').locator('.author').hover();
+  await page.mouse.up();
+  await rangeOf(page, '5 cells').waitFor({ state: 'attached' });
+  assert.equal(await page.evaluate<string>('getSelection().toString()'), '');
+  await page.keyboard.press('Delete');
+  await page.getByText('Changed: 5 books').waitFor();
+  assert.equal((await findBook(service, 10))?.author, '');
+  assert.equal((await findBook(service, 10))?.title, 'Emma');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Change undone: 5 books').waitFor();
+  assert.equal((await findBook(service, 10))?.author, 'Jane Austen');
+});
+
+test('A year that was just typed fills 40 rows; one undo restores them', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const stored = await yearsOf(service, 43);
+  const { promise: isFilled, resolve: release } = Promise.withResolvers<void>();
+  let updates = 0;
+  await page.route('**/books', async (route) => {
+    if (route.request().method() === 'PATCH') updates++;
+    await isFilled;
+    await route.continue();
+  });
+  await rowOf(page, 'The Iliad').locator('.year').click();
+  await page.keyboard.type('1234');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowUp');
+  await extend(page, 'ArrowDown', 39);
+  await page.keyboard.press('ControlOrMeta+D');
+  release();
+  await page.getByText('Changed: 39 books').waitFor();
+  assert.deepEqual(await yearsOf(service, 43), [...Array<number>(40).fill(1234), ...stored.slice(40)]);
+  assert.equal(updates, 2);
+  await rangeOf(page, '40 cells').waitFor({ state: 'attached' });
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Change undone: 39 books').waitFor();
+  assert.deepEqual(await yearsOf(service, 43), [1234, ...stored.slice(1)]);
+  // Without a range, the active cell gets the one above.
+  await rowOf(page, 'Candide').locator('.author').click();
+  await page.keyboard.press('ControlOrMeta+D');
+  await page.getByText('Changed: “Candide”').waitFor();
+  assert.equal((await findBook(service, 6))?.author, CLASSICS[4]?.author);
+});
+
+test('A fill leaves out what another user has changed in the same column, keeps changes of others, and says so', async (context) => {
+  const { page, service } =
+    (await pages.openConsole(context, { expectedMessages: failedRequests(404, 412) })) ?? {};
+  if (!page || !service) return;
+  await rowOf(page, 'Candide').locator('.year').click();
+  await extend(page, 'ArrowDown', 4);
+  await service.fetch('PUT', '/book/8', JSON.stringify({ year: 1700 }));
+  await service.fetch('PUT', '/book/9', JSON.stringify({ author: 'N. N.' }));
+  await service.fetch('DELETE', '/book/10');
+  await page.keyboard.press('ControlOrMeta+D');
+  await page.getByText('2 books were not changed').first().waitFor();
+  assert.equal((await findBook(service, 7))?.year, 1759);
+  assert.equal((await findBook(service, 8))?.year, 1700);
+  assert.deepEqual(await findBook(service, 9), {
+    id: 9,
+    title: CLASSICS[8]?.title,
+    author: 'N. N.',
+    year: 1759,
+  });
+  const items = await page.getByRole('region', { name: 'Selection' }).getByRole('listitem').allInnerTexts();
+  assert.deepEqual(
+    items.toSorted(),
+    [`${CLASSICS[7]?.title} was changed by another user.`, 'Emma was deleted by another user.'].toSorted(),
+  );
+});
+
+test('A range has rows that are not loaded, which are read before they are copied and filled, up to 10,000', async (context) => {
+  const { page, service } = (await pages.openConsole(context, CLIPBOARD, { books: manyBooks(10_100) })) ?? {};
+  if (!page || !service) return;
+  await waitForCount(page, '10,100 books');
+  await rowOf(page, 'Volume 2').locator('.author').click();
+  await page.keyboard.press('Control+Shift+End');
+  await focusedRow(page, 'Volume 10100').waitFor();
+  await page.keyboard.press('ControlOrMeta+C');
+  await page.getByText('A range that is copied or changed can have up to 10,000 rows.').waitFor();
+  await page.keyboard.press('Control+Home');
+  await rowOf(page, 'Volume 1').locator('.year').click();
+  assert.equal(await cellsInRange(page), 0);
+  await page.evaluate("scrollTo(0, 5_990 * document.querySelector('.row-measure').offsetHeight)");
+  await rowOf(page, 'Volume 6000')
+    .locator('.year')
+    .click({ modifiers: ['Shift'] });
+  await rangeOf(page, '6,000 cells').waitFor({ state: 'attached' });
+  const copiedYears = async () => {
+    await copy(page);
+    await page.getByText('6,000 cells are copied.').waitFor();
+    const years = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
+    return [years.length, years[2_999]];
+  };
+  await assertEventually(copiedYears, [6_000, String(1_800 + (2_999 % 200))]);
+  await page.keyboard.press('ControlOrMeta+D');
+  await page.getByText('Changed: 5,970 books').waitFor();
+  assert.deepEqual(
+    [await findBook(service, 3_000), await findBook(service, 6_001)].map((book) => book?.year),
+    [1800, 1800],
+  );
+  assert.equal((await findBook(service, 6_002))?.year, 1801);
+  await rowOf(page, 'Volume 6000').locator('.year').getByText('1800').waitFor();
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Change undone: 5,970 books').waitFor();
+  assert.equal((await findBook(service, 3_000))?.year, 1_999);
+});
