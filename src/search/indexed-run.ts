@@ -188,7 +188,11 @@ export class IndexedRun {
       return `
         from book_search as found
         where twin_key in (
-            select twin_key from book_search where ${from} and ${to} group by twin_key having count(*) > 1
+            -- Or PostgreSQL may group them again for each book.
+            with repeated as materialized (
+              select twin_key from book_search where ${from} and ${to} group by twin_key having count(*) > 1
+            )
+            select twin_key from repeated
           ) and ${this.#after(after)(parameters)} and ${until} and ${this.#match(parameters)}`;
     };
   }

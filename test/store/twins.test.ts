@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Client } from 'pg';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { twinKeyOf } from '../../src/search/folding.ts';
@@ -44,7 +45,27 @@ for (const engine of engines) {
       remaining = [...remaining, second as Book, now];
       await assertTwins(store, remaining);
     });
+
+    test('has each of thousands of copies in a range of years, when the engine knows how many there are', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const copy = { title: 'The same', author: 'An author', year: 1900 };
+      const books = await createMany(store, ...[1, 2].map(() => Array.from({ length: 10_000 }, () => copy)));
+      while ((await store.search({ ...TWINS, q: 'absent' }, 1)).more !== 'no');
+      if (engine.name === 'PostgreSQL') await analyze(address.dbUrl);
+      assert.deepEqual(
+        await walk(store, { ...TWINS, yearFrom: 1_000 }, 1_000, 3_000),
+        inOrder(books).slice(0, 3_000),
+      );
+    });
   });
+}
+
+async function analyze(dbUrl: string): Promise<void> {
+  const client = new Client(dbUrl);
+  await client.connect();
+  await client.query('analyze book_search');
+  await client.end();
 }
 
 /** Of each hundred books, one is stored twice; of the last four hundred, all are the same. */
