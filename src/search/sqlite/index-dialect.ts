@@ -1,4 +1,4 @@
-import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/book-columns.ts';
+import { BOOK_COLUMNS, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlite/book-columns.ts';
 import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
@@ -9,11 +9,7 @@ export const SQLITE_DIALECT: Dialect = {
   parameterSign: '?',
   placeFunction: 'instr',
   wordsEnd: 'char(1)',
-  allBooks: `(
-    select id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
-      coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
-    from books where ${HAS_EXACT_ID}
-  )`,
+  allBooks: `(select ${BOOK_COLUMNS}, ${TEXT_BYTES} as bytes from books where ${HAS_EXACT_ID})`,
   accessPaths,
   // Candidates are ids alone, as SQLite would copy their texts. `cross join` makes it read the candidates first.
   candidates: 'candidates cross join book_search as found using (id)',

@@ -9,7 +9,7 @@ import {
   selectPlace,
   toPlace,
 } from '../../changes/sqlite/change-log.ts';
-import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/book-columns.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlite/book-columns.ts';
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
@@ -354,9 +354,7 @@ interface StoredBook extends Book {
 }
 
 const SELECT_BOOKS = `
-  select id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
-    coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
-  from books`;
+  select ${BOOK_COLUMNS}, ${TEXT_BYTES} as bytes from books`;
 
 function prepareStore(store: DatabaseSync) {
   return {

@@ -79,7 +79,8 @@ export class Positions {
 
   /** Counts the books that were added and removed since the last time, in the orders that are built. */
   flush(): void {
-    for (const sort of this.#changes.length > 0 ? SORTS : []) {
+    if (this.#changes.length === 0) return;
+    for (const sort of SORTS) {
       const column = keyColumnOf({ sort });
       const changes = this.#changes.map(([book, change]) => [book[column], book.id, change]);
       const blocks = this.#prepare(COUNT).all(sort, JSON.stringify(changes)) as unknown as Block[];

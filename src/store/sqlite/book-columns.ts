@@ -28,6 +28,9 @@ export const HAS_EXACT_ID = `+id between -${ID_MAX} and ${ID_MAX}`;
 
 export const BOOK_COLUMNS = `books.id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year`;
 
+/** The length of a book; `octet_length` of a bare column does not read the text. */
+export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
+
 export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 
 /**

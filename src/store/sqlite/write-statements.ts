@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX } from '../../book/book.ts';
-import { BOOK_COLUMNS, exact, prepareBook, SELECT, textOf } from './book-columns.ts';
+import { BOOK_COLUMNS, exact, prepareBook, SELECT, TEXT_BYTES, textOf } from './book-columns.ts';
 
 const UPDATE =
   'update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year) where id = ?';
@@ -18,10 +18,7 @@ export function prepareWriteStatements(database: DatabaseSync) {
   return {
     replaceLastId: database.prepare('insert or replace into temp.last_id values (1)'),
     select: prepareBook(database, SELECT),
-    /** The length of a book; `octet_length` of a bare column does not read the text. */
-    selectBytes: database.prepare(
-      'select coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books where id = ?',
-    ),
+    selectBytes: database.prepare(`select ${TEXT_BYTES} as bytes from books where id = ?`),
     /** A book as JSON in UTF-8, outside the memory for texts. */
     render: database.prepare(`select cast(${RENDERED} as blob) as json from (${SELECT})`),
     insert: prepareBook(

@@ -75,7 +75,7 @@ async function write(
   }
 }
 
-/** Whether a range has too many rows, which the user is told then. */
+/** Whether a range has too many rows. If so, a message tells the user. */
 function isTooLong({ toasts }: App, first: number, last: number): boolean {
   const isMore = last - first >= CELL_ROWS_MAX;
   if (isMore)
