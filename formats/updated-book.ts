@@ -4,25 +4,35 @@ import type { BookRow, ImportedBook } from './book-row.ts';
 import type { Mapping } from './mapping.ts';
 import { FIELDS, type Field, type RowError } from './row.ts';
 
+type GoodRow = Extract<BookRow, { readonly book: ImportedBook }>;
+
 /**
  * What a row with the id of a stored book makes of it. An empty cell empties the field; a field without a column, or without a member in
  * the JSON object of the row, stays as it is stored, as does a year where that of the row cannot be read.
  */
-export function updatedBook(
-  stored: Book,
-  { book, absent = [], isYearUnread }: Extract<BookRow, { readonly book: ImportedBook }>,
-  mapping: Mapping,
-): Book {
+function updatedBook(stored: Book, { book, absent = [], isYearUnread }: GoodRow, mapping: Mapping): Book {
   const fields = FIELDS.filter(
     (field) => mapping[field] !== undefined && !absent.includes(field) && !(field === 'year' && isYearUnread),
   );
   return { ...stored, ...Object.fromEntries(fields.map((field) => [field, book[field]])) };
 }
 
-/** Why a stored book cannot be changed in this way: a new text is too long. Stored ones may be longer. */
-export function findUpdateError(before: Book, after: Book): RowError | undefined {
-  const field = findLongText(changesOf(before, after));
-  return field && { kind: 'text-too-long', field };
+/**
+ * What a row with the id of a stored book changes.
+ *
+ * @returns the book as it becomes, why it cannot become so, or undefined if it stays as it is. A new text can be too long; a stored one
+ *   may be longer
+ */
+export function compareRow(
+  before: Book,
+  row: GoodRow,
+  mapping: Mapping,
+): { readonly after: Book } | { readonly error: RowError } | undefined {
+  const after = updatedBook(before, row, mapping);
+  const changes = changesOf(before, after);
+  const field = findLongText(changes);
+  if (field) return { error: { kind: 'text-too-long', field } };
+  return Object.keys(changes).length > 0 ? { after } : undefined;
 }
 
 /**
@@ -43,5 +53,5 @@ export function areIdsOfStore(
 
 /** The fields that differ, in the order of the columns. */
 export function changedFields(before: BookFields, after: BookFields): readonly Field[] {
-  return FIELDS.filter((field) => before[field] !== after[field]);
+  return Object.keys(changesOf(before, after)) as Field[];
 }

@@ -5,7 +5,7 @@ import type { BookArchive, ChangedBook } from '../../src/store/book-archive.ts';
 import type { BookRow, ImportedBook } from '../book-row.ts';
 import type { Mapping } from '../mapping.ts';
 import type { RowError } from '../row.ts';
-import { areIdsOfStore, changedFields, findUpdateError, updatedBook } from '../updated-book.ts';
+import { areIdsOfStore, changedFields, compareRow } from '../updated-book.ts';
 import type { IdUse } from './columns.ts';
 import { describeRowError } from './row-error.ts';
 import { StoredBooks } from './stored-books.ts';
@@ -220,10 +220,10 @@ export class Importer {
     const errors = new Map<GoodRow, RowError>();
     for (const [index, row] of batch.entries()) {
       const before = found[index];
-      const after = before && updatedBook(before, row, this.#options.mapping);
-      const error = after && findUpdateError(before, after);
-      if (error) errors.set(row, error);
-      else if (after && changedFields(before, after).length > 0) changes.set(row, { before, after });
+      const outcome = before && compareRow(before, row, this.#options.mapping);
+      if (!outcome) continue;
+      if ('error' in outcome) errors.set(row, outcome.error);
+      else changes.set(row, { before, after: outcome.after });
     }
     this.#checkIds([...changes.values()], found.filter((book) => book !== undefined).length);
     // A dry run has no archive to write to.

@@ -4,12 +4,7 @@ import type { BookRow } from 'bookkeeping-formats/book-row.ts';
 import { keyOf } from 'bookkeeping-formats/equal-books.ts';
 import type { Mapping } from 'bookkeeping-formats/mapping.ts';
 import type { RowError } from 'bookkeeping-formats/row.ts';
-import {
-  areIdsOfStore,
-  changedFields,
-  findUpdateError,
-  updatedBook,
-} from 'bookkeeping-formats/updated-book.ts';
+import { areIdsOfStore, compareRow } from 'bookkeeping-formats/updated-book.ts';
 import type { Change } from '../book-list.ts';
 import type { Operation, Operations } from '../operations.ts';
 import type { Failure } from '../selection.ts';
@@ -54,11 +49,11 @@ export class NumberedRows {
       const row = unknown.get(before.id);
       if (!row) continue;
       unknown.delete(before.id);
-      const after = updatedBook(before, row, mapping);
-      const error = findUpdateError(before, after);
-      if (error) invalid.push({ line: row.line, element: row.element, error });
-      else if (changedFields(before, after).length === 0) unchanged++;
-      else changes.push({ row, before, after });
+      const outcome = compareRow(before, row, mapping);
+      if (!outcome) unchanged++;
+      else if ('error' in outcome)
+        invalid.push({ line: row.line, element: row.element, error: outcome.error });
+      else changes.push({ row, before, after: outcome.after });
     }
     const found = unchanged + invalid.length + changes.length;
     const added = [...others.values()].flat().map((row) => ({
