@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../conformance/tokens.ts';
 import type { Book } from '../src/book/book.ts';
 import { Connection, Cut, type RawResponse, request } from '../testkit/connection.ts';
 import type { Journal, Operation, Outcome } from './journal.ts';
+
+const INDEX_PATIENCE_MS = 120_000;
+const INDEX_PAUSE_MS = 200;
 
 /** Where a service listens on loopback, and the secret of its tokens. */
 export interface Target {
@@ -45,12 +49,21 @@ export class BookClient implements Disposable {
     return this.#journal ? this.#journal.record(operation, attempt) : attempt();
   }
 
-  /** All books, or those of a query, in one response. @throws Error when the list fails */
+  /**
+   * All books, or those of a query, in one response. On a slow machine a search index takes longer than a request waits for it.
+   *
+   * @throws Error when the list fails, or the index is not ready after {@link INDEX_PATIENCE_MS}
+   */
   async list(query = ''): Promise<Book[]> {
-    const { status, headers, body } = await this.#send(`GET /books${query}`);
-    if (status !== 200)
-      throw new Error(`GET /books${query} returned ${status}: ${headers.get('error-detail') ?? body}`);
-    return (JSON.parse(body) as { data: Book[] }).data;
+    const end = performance.now() + INDEX_PATIENCE_MS;
+    for (;;) {
+      const { status, headers, body } = await this.#send(`GET /books${query}`);
+      if (status === 200) return (JSON.parse(body) as { data: Book[] }).data;
+      const reason = headers.get('error-detail') ?? body;
+      if (!reason.startsWith('The search is being prepared') || performance.now() > end)
+        throw new Error(`GET /books${query} returned ${status}: ${reason}`);
+      await sleep(INDEX_PAUSE_MS);
+    }
   }
 
   [Symbol.dispose](): void {
