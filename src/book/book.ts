@@ -1,8 +1,16 @@
 import { Invalid } from '../json/invalid.ts';
 import { InvalidJson, readJsonObject } from '../json/json-object.ts';
-import { type Book, type BookFields, TEXT_LENGTH_MAX } from './contract.ts';
+import {
+  BOOK_FIELD_TYPES,
+  type Book,
+  type BookFields,
+  FIELD_NAMES,
+  TEXT_LENGTH_MAX,
+  TEXT_NAMES,
+  type TextName,
+} from './contract.ts';
 
-export { type Book, type BookFields, TEXT_LENGTH_MAX };
+export { BOOK_FIELD_TYPES, type Book, type BookFields, FIELD_NAMES, TEXT_LENGTH_MAX };
 
 /** The largest id, and the largest year in either direction: JSON numbers are exact up to it (RFC 8259, section 6). */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;
@@ -10,20 +18,6 @@ export const YEAR_MAX = Number.MAX_SAFE_INTEGER;
 
 /** The values of absent fields. */
 export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
-
-export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const satisfies Record<
-  keyof BookFields,
-  'text' | 'integer'
->;
-
-type FieldName = keyof typeof BOOK_FIELD_TYPES;
-/** The names of the fields, in the order of {@link BOOK_FIELD_TYPES}. */
-export const FIELD_NAMES = Object.keys(BOOK_FIELD_TYPES) as FieldName[];
-/** Those of its texts. */
-type TextName = {
-  [Name in FieldName]: (typeof BOOK_FIELD_TYPES)[Name] extends 'text' ? Name : never;
-}[FieldName];
-const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'text') as TextName[];
 
 /** Whether a book has all of these fields. */
 export function hasFields(book: BookFields, fields: Partial<BookFields>): boolean {

@@ -19,6 +19,19 @@ export interface Book {
 /** The fields of a book that a client can set. */
 export type BookFields = Omit<Book, 'id'>;
 
+/** Their types, in the order of {@link Book}. */
+export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const satisfies Record<
+  keyof BookFields,
+  'text' | 'integer'
+>;
+export type FieldName = keyof typeof BOOK_FIELD_TYPES;
+export const FIELD_NAMES = Object.keys(BOOK_FIELD_TYPES) as FieldName[];
+/** Those of its texts. */
+export type TextName = {
+  [Name in FieldName]: (typeof BOOK_FIELD_TYPES)[Name] extends 'text' ? Name : never;
+}[FieldName];
+export const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'text') as TextName[];
+
 /** The body of every response, with its keys in this order (specification, "Response envelope"). */
 export interface Envelope<Data> {
   readonly status: number;

@@ -1,4 +1,4 @@
-import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/book-columns.ts';
+import { exact, HAS_EXACT_ID, textBytes } from '../../store/postgres/book-columns.ts';
 import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
@@ -11,7 +11,7 @@ export const POSTGRES_DIALECT: Dialect = {
   wordsEnd: String.raw`E'\x01'`,
   allBooks: `(
     select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
-      ${TEXT_BYTES} as bytes
+      ${textBytes()} as bytes
     from books where ${HAS_EXACT_ID}
   ) as all_books`,
   accessPaths,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { createTriggers, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
-import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/book-columns.ts';
+import { exact, HAS_EXACT_ID, textBytes } from '../../store/postgres/book-columns.ts';
 import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
@@ -300,7 +300,7 @@ export const SELECT_RANGE = `
 /** A book with the part of its texts that is compared, and the length of all. */
 export const COMPARED_COLUMNS = `
   id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
-  ${exact('year')} as year, ${TEXT_BYTES} as bytes
+  ${exact('year')} as year, ${textBytes()} as bytes
 `;
 export const SELECT_BOOKS = `
   select ${COMPARED_COLUMNS} from books where id = any($1::bigint[]) and ${HAS_EXACT_ID}

@@ -2,11 +2,12 @@ import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, changesOf, ID_MAX } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
+import { FIELDS } from '../each-field.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { SELECT } from './batches/finds.ts';
 import { INSERT_PLAIN, mayRetryInsert } from './batches/inserts.ts';
 import { UPDATE_EXPECTED } from './batches/updates.ts';
-import { idsOf, matchIds, toColumns } from './book-columns.ts';
+import { columnParameters, idsOf, matchIds, toColumns } from './book-columns.ts';
 import { expectBooks, expectUtf8, prepareTables } from './books-table.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
 import { nameConstraint } from './citus/citus-database.ts';
@@ -21,10 +22,9 @@ import { retry } from './pool/pool.ts';
 import { toRejection } from './rejections.ts';
 
 const INSERT_WITH_IDS = `
-  insert into books (id, title, author, year) overriding system value
-  select id, title, author, year
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) with ordinality
-    as given (id, title, author, year, position)
+  insert into books (id, ${FIELDS}) overriding system value
+  select id, ${FIELDS}
+  from unnest($1::bigint[], ${columnParameters(2)}) with ordinality as given (id, ${FIELDS}, position)
   order by position
   on conflict (id) do nothing
   returning id

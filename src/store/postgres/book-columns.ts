@@ -1,4 +1,7 @@
-import { type BookFields, FIELD_NAMES, ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, type BookFields, FIELD_NAMES, ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { type FieldName, TEXT_NAMES } from '../../book/contract.ts';
+import { eachField } from '../each-field.ts';
+import type { Columns } from './pool/database.ts';
 
 /** The columns of a book, which the statements of the store, of searches and of the history share, and the books of rows. */
 
@@ -11,15 +14,39 @@ export const exact = (column: string) => `greatest(least(coalesce(${column}, 0),
 /** Other ids have no book: two of them could be the same number. */
 export const HAS_EXACT_ID = `id between -${ID_MAX} and ${ID_MAX}`;
 
-/** Adopted tables may contain NULL, which is read as empty. */
-export const BOOK_COLUMNS = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, ${exact('books.year')} as year`;
+/** The field of a stored book. Adopted tables may contain NULL, which is read as empty. @param table its name or alias */
+export const fieldOf = (name: FieldName, table: string) =>
+  BOOK_FIELD_TYPES[name] === 'text' ? `coalesce(${table}.${name}, '')` : exact(`${table}.${name}`);
 
-/** The length of a book, without reading its texts. */
-export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
+export const BOOK_COLUMNS = `books.id, ${eachField((name) => `${fieldOf(name, 'books')} as ${name}`)}`;
+
+/** The length of a book, without reading its texts. @param prefix of its columns, such as `books.` */
+export const textBytes = (prefix = '') =>
+  TEXT_NAMES.map((name) => `coalesce(octet_length(${prefix}${name}), 0)`).join(' + ');
+
+/** The type of the column of a field. */
+export const typeOf = (name: FieldName) => ({ text: 'text', integer: 'bigint' })[BOOK_FIELD_TYPES[name]];
+
+/** Parameters with the fields of a book, such as `$2::text, $3::text, $4::bigint`. @param first the number of the first of them */
+export const fieldParameters = (first: number) =>
+  eachField((name, index) => `$${first + index}::${typeOf(name)}`);
+
+/** Parameters with what {@link toColumns} returns, such as `$2::text[], $3::text[], $4::bigint[]`. */
+export const columnParameters = (first: number) =>
+  eachField((name, index) => `$${first + index}::${typeOf(name)}[]`);
 
 /** The fields of books as arrays, one for each column; an absent field is null. */
 export function toColumns(books: readonly Partial<BookFields>[]): unknown[][] {
   return FIELD_NAMES.map((name) => books.map((book) => book[name] ?? null));
+}
+
+/** The books of {@link toColumns}, with all their fields. */
+export function toBooks(columns: Columns): BookFields[] {
+  const { length } = columns[0] ?? [];
+  return Array.from({ length }, (_, row) => {
+    const fields = FIELD_NAMES.map((name, column) => [name, columns[column]?.[row]]);
+    return Object.fromEntries(fields) as BookFields;
+  });
 }
 
 export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {

@@ -1,11 +1,12 @@
+import type { BookFields } from '../../book/book.ts';
 import type { ListPage } from '../../book/book-store.ts';
 import { type PageRequest, toPage } from '../page.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID, TEXT_BYTES } from './book-columns.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID, textBytes } from './book-columns.ts';
 import type { BatchStatement, Database, Statement } from './pool/database.ts';
 
 /** The length of a book in a page if JSON escapes none of its characters; and the most that it can be, which costs less to tell. */
-const PLAIN_BYTES = `(${TEXT_BYTES} + octet_length(id::text) + octet_length(${exact('year')}::text) + ${'{"id":,"title":"","author":"","year":},'.length})`;
-const PLAIN_BYTES_MAX = `(${TEXT_BYTES} + 72)`;
+const PLAIN_BYTES = `(${textBytes()} + octet_length(id::text) + octet_length(${exact('year')}::text) + ${'{"id":,"title":"","author":"","year":},'.length})`;
+const PLAIN_BYTES_MAX = `(${textBytes()} + 72)`;
 /**
  * A page ends at a number of books, or before their JSON has more bytes. Only if so many books may have more are those counted that fit.
  * It has a JSON array for each column: PostgreSQL takes twice the time for JSON objects of the books.
@@ -70,12 +71,14 @@ export function renderPage(row: ColumnsRow, bytes: number): ListPage {
   const ids = row.ids ?? [];
   // The results of a list reference each other until a full garbage collection: 50 MB if they keep their texts.
   Object.assign(row, { titles: null, authors: null });
-  const books = ids.map((id, index) => ({
-    id,
-    title: titles?.[index],
-    author: authors?.[index],
-    year: years?.[index],
-  }));
+  const books = ids.map(
+    (id, index): PageBook => ({
+      id,
+      title: titles?.[index],
+      author: authors?.[index],
+      year: years?.[index],
+    }),
+  );
   const json = toJson(books);
   if (json.length <= bytes) return toPage({ ...row, json: books.length > 0 ? json : null });
   const first = books.slice(0, countFitting(books, bytes));
@@ -85,6 +88,9 @@ export function renderPage(row: ColumnsRow, bytes: number): ListPage {
     json: toJson(first),
   });
 }
+
+/** A field that is not in the row is undefined. */
+type PageBook = { readonly id: number } & Readonly<Record<keyof BookFields, unknown>>;
 
 function toJson(books: readonly object[]): Uint8Array {
   return Buffer.from(JSON.stringify(books)).subarray(1, -1);

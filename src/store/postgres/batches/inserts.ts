@@ -1,7 +1,8 @@
 import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
+import { eachField, FIELDS } from '../../each-field.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
-import { BOOK_COLUMNS, toColumns } from '../book-columns.ts';
+import { BOOK_COLUMNS, columnParameters, fieldParameters, toColumns, typeOf } from '../book-columns.ts';
 import { means, violatedConstraint } from '../error-codes.ts';
 import { KEY_CONSTRAINT } from '../migrations.ts';
 import type { BatchStatement, Database, Statement } from '../pool/database.ts';
@@ -19,32 +20,32 @@ import {
 
 /** Inserts books. @param from rows with their fields, which get ids in this order */
 const insertFrom = (from: string, returning = BOOK_COLUMNS) =>
-  `insert into books (title, author, year) select title, author, year from ${from} returning ${returning}`;
+  `insert into books (${FIELDS}) select ${FIELDS} from ${from} returning ${returning}`;
 
 /** Inserts books that are the parameters, as {@link toColumns} makes them. */
 const insertColumns = (returning: string) =>
   insertFrom(
-    'unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as given (title, author, year, position) order by position',
+    `unnest(${columnParameters(1)}) with ordinality as given (${FIELDS}, position) order by position`,
     returning,
   );
-const ARE_STORED = failUnless('cardinality($1::text[]) = (select count(*) from stored)');
+const ARE_STORED = failUnless('cardinality($1) = (select count(*) from stored)');
 
 export const INSERT: BatchStatement = {
   name: 'create',
-  text: `with stored as (${insertColumns(BOOK_COLUMNS)}) select id, title, author, year from stored where ${ARE_STORED}`,
-  one: `insert into books (title, author, year) values ($1::text, $2::text, $3::bigint) returning ${BOOK_COLUMNS}`,
+  text: `with stored as (${insertColumns(BOOK_COLUMNS)}) select id, ${FIELDS} from stored where ${ARE_STORED}`,
+  one: `insert into books (${FIELDS}) values (${fieldParameters(1)}) returning ${BOOK_COLUMNS}`,
 };
 /** The same without their ids. */
 export const INSERT_PLAIN = `with stored as (${insertColumns('1')}) select ${ARE_STORED}`;
 
-/** Inserts books with idempotency keys that are new or expired. It violates the primary key if another session inserts one of them at the same time. */
+/** Inserts books with idempotency keys that are new or expired: the parameters are keys, fingerprints and fields. It violates the primary key if another session inserts one of them at the same time. */
 export const INSERT_ONCE: BatchStatement = {
   name: 'create once',
   text: `
-  with ${knownKeys('key = any((select $4::text[])::text[])', '= any((select $5::text[])::text[])')}, given as materialized (
+  with ${knownKeys('key = any((select $1::text[])::text[])', '= any((select $2::text[])::text[])')}, given as materialized (
     select *, row_number() over (order by position) as nth
-    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[]) with ordinality
-      as given (title, author, year, key, fingerprint, position)
+    from unnest($1::text[], $2::text[], ${columnParameters(3)}) with ordinality
+      as given (key, fingerprint, ${FIELDS}, position)
     where ${isNew('given.key')}
   ), stored as (${insertFrom('given order by nth')}), created as (
     select id, row_to_json(stored)::text as json, row_number() over () as nth from stored
@@ -59,21 +60,24 @@ export const INSERT_ONCE: BatchStatement = {
   ${KEYS_OF_ALL}
 `,
   one: `
-  with ${knownKeys('key = $4::text', '= $5::text')}, created as (
-    insert into books (title, author, year) select $1::text, $2::text, $3::bigint where ${isNew('$4::text')}
+  with ${knownKeys('key = $1::text', '= $2::text')}, created as (
+    insert into books (${FIELDS}) select ${fieldParameters(3)} where ${isNew('$1::text')}
     returning ${BOOK_COLUMNS}
   ), keyed as (
     insert into idempotency_keys (key, fingerprint, book_id)
-    select $4::text, $5::text || row_to_json(created)::text, id from created
+    select $1::text, $2::text || row_to_json(created)::text, id from created
     returning ${NEW_KEY}
   )
   ${KEYS_OF_ALL}
 `,
 };
 
+/** The fields of `book`, an object of JSON. */
+export const JSON_FIELDS = eachField((name) => `(book ->> '${name}')::${typeOf(name)} as ${name}`);
+
 const insertJsonIf = (condition: string) => `
   given as materialized (
-    select book ->> 'title' as title, book ->> 'author' as author, (book ->> 'year')::bigint as year, position
+    select ${JSON_FIELDS}, position
     from json_array_elements($1::json) with ordinality as given (book, position)
     where ${condition}
   ), created as (${insertFrom('given order by position')})
@@ -132,9 +136,9 @@ export class Inserts {
     void this.#keyRemoval.removeExpired();
     const fingerprints = books.map(({ fields }) => fingerprintOf(fields));
     const columns = [
-      ...toColumns(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
       fingerprints,
+      ...toColumns(books.map(({ fields }) => fields)),
     ];
     const rows = await this.#database.queryBatch<KeyRow>(INSERT_ONCE, columns, this.#mayRetry());
     const byKey = new Map(rows.map((row) => [row.key, row]));

@@ -1,6 +1,7 @@
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { TAG_DIGITS } from '../../../book/entity-tag.ts';
-import { BOOK_COLUMNS, exact, TEXT_BYTES } from '../book-columns.ts';
+import { eachField, FIELDS } from '../../each-field.ts';
+import { BOOK_COLUMNS, exact, textBytes, typeOf } from '../book-columns.ts';
 import type { Database, Statement } from '../pool/database.ts';
 import { failUnless, joinArrays } from './all-or-none.ts';
 import { CHANGES } from './updates.ts';
@@ -24,16 +25,15 @@ export const GIVEN_UPDATES = `
   given as materialized (
     select *
     from rows from (
-      json_to_recordset($1::json) as (id bigint, title text, author text, year bigint, "isDeleted" boolean, tags text)
-    ) with ordinality as item (id, title, author, year, "isDeleted", tags, position)
+      json_to_recordset($1::json) as (id bigint, ${eachField((name) => `${name} ${typeOf(name)}`)}, "isDeleted" boolean, tags text)
+    ) with ordinality as item (id, ${FIELDS}, "isDeleted", tags, position)
     order by id
   )
 `;
 /** The bytes of a book as JSON after its update. */
 export const sentBytes = (book: string) => `
   (select octet_length(row_to_json(sent)::text) from (
-    select ${book}.id, coalesce(given.title, ${book}.title) as title, coalesce(given.author, ${book}.author) as author,
-      coalesce(given.year, ${book}.year) as year
+    select ${book}.id, ${eachField((name) => `coalesce(given.${name}, ${book}.${name}) as ${name}`)}
   ) as sent)
 `;
 export const updatesIf = (condition: string) => `
@@ -65,7 +65,7 @@ export const UPDATE_MANY: Statement = {
   with ${GIVEN_UPDATES}, found as materialized (
     select ${BOOK_COLUMNS} from given join books on books.id = given.id order by books.id for update of books
   ), extent as materialized (
-    select coalesce(sum(${TEXT_BYTES}), 0) > ${UPDATED_BYTES_MAX} as "isTooLong" from found
+    select coalesce(sum(${textBytes()}), 0) > ${UPDATED_BYTES_MAX} as "isTooLong" from found
   ), unmet as materialized (
     select position - 1 as index,
       case when "isTooLong" then 'too long' when found.id is null then 'absent' else 'other tag' end as fault

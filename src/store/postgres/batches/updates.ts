@@ -1,5 +1,15 @@
-import type { Book, BookFields } from '../../../book/book.ts';
-import { BOOK_COLUMNS, exact, idsOf, matchIds, toColumns } from '../book-columns.ts';
+import { type Book, type BookFields, FIELD_NAMES } from '../../../book/book.ts';
+import { eachField, FIELDS } from '../../each-field.ts';
+import {
+  BOOK_COLUMNS,
+  columnParameters,
+  fieldOf,
+  fieldParameters,
+  idsOf,
+  matchIds,
+  toColumns,
+  typeOf,
+} from '../book-columns.ts';
 import type { BatchStatement, Columns, Database } from '../pool/database.ts';
 import { IDS } from './finds.ts';
 
@@ -9,18 +19,16 @@ function given(arrays: string, columns: string): string {
 }
 
 /** Null keeps the value. */
-const changesTo = (title: string, author: string, year: string) => `
-    title = coalesce(${title}, books.title),
-    author = coalesce(${author}, books.author),
-    year = coalesce(${year}, books.year)
-`;
-export const CHANGES = changesTo('given.title', 'given.author', 'given.year');
-const UPDATE_ONE = `update books set ${changesTo('$2::text', '$3::text', '$4::bigint')} where books.id = $1::bigint`;
+export const CHANGES = eachField((name) => `${name} = coalesce(given.${name}, books.${name})`);
+const CHANGES_OF_ONE = eachField(
+  (name, index) => `${name} = coalesce($${2 + index}::${typeOf(name)}, books.${name})`,
+);
+const UPDATE_ONE = `update books set ${CHANGES_OF_ONE} where books.id = $1::bigint`;
 export const UPDATE: BatchStatement = {
   name: 'update',
   text: `
   update books set ${CHANGES}
-  from ${given(`${IDS}, $2::text[], $3::text[], $4::bigint[]`, 'id, title, author, year')}
+  from ${given(`${IDS}, ${columnParameters(2)}`, `id, ${FIELDS}`)}
   where books.id = given.id
   returning ${BOOK_COLUMNS}
 `,
@@ -38,32 +46,33 @@ export const DELETE: BatchStatement = {
 };
 
 /** After waiting for another transaction, the server evaluates this condition again on the new version of the row. */
-const isExpected = (title: string, author: string, year: string) => `
-  (coalesce(books.title, ''), coalesce(books.author, ''), ${exact('books.year')}) = (${title}, ${author}, ${year})
-`;
-const IS_EXPECTED = isExpected('expected_title', 'expected_author', 'expected_year');
+const isExpected = (expected: string) => `(${eachField((name) => fieldOf(name, 'books'))}) = (${expected})`;
+const EXPECTED = eachField((name) => `expected_${name}`);
+const IS_EXPECTED = isExpected(EXPECTED);
+/** The number of the first parameter behind the id and the new fields. */
+const AFTER_FIELDS = 2 + FIELD_NAMES.length;
 export const UPDATE_EXPECTED: BatchStatement = {
   name: 'update expected',
   text: `
   update books set ${CHANGES}
   from ${given(
-    `${IDS}, $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[]`,
-    'id, title, author, year, expected_title, expected_author, expected_year',
+    `${IDS}, ${columnParameters(2)}, ${columnParameters(AFTER_FIELDS)}`,
+    `id, ${FIELDS}, ${EXPECTED}`,
   )}
   where books.id = given.id and ${IS_EXPECTED}
   returning ${BOOK_COLUMNS}
 `,
-  one: `${UPDATE_ONE} and ${isExpected('$5::text', '$6::text', '$7::bigint')} returning ${BOOK_COLUMNS}`,
+  one: `${UPDATE_ONE} and ${isExpected(fieldParameters(AFTER_FIELDS))} returning ${BOOK_COLUMNS}`,
 };
 export const DELETE_EXPECTED: BatchStatement = {
   name: 'delete expected',
   text: `
   delete from books
-  using ${given(`${IDS}, $2::text[], $3::text[], $4::bigint[]`, 'id, expected_title, expected_author, expected_year')}
+  using ${given(`${IDS}, ${columnParameters(2)}`, `id, ${EXPECTED}`)}
   where books.id = given.id and ${IS_EXPECTED}
   returning books.id
 `,
-  one: `${DELETE_ONE} and ${isExpected('$2::text', '$3::text', '$4::bigint')} returning books.id`,
+  one: `${DELETE_ONE} and ${isExpected(fieldParameters(2))} returning books.id`,
 };
 
 export interface Update {

@@ -1,9 +1,10 @@
 import { DatabaseError } from 'pg';
-import type { UpdateItem } from '../../../book/book.ts';
+import { FIELD_NAMES, type UpdateItem } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
+import { FIELDS } from '../../each-field.ts';
 import { failUnless } from '../batches/all-or-none.ts';
 import { foundKey, IS_EXPIRED, NEW_KEY } from '../batches/idempotency-keys.ts';
-import { INSERT, INSERT_MANY_ONCE, INSERT_ONCE, keptBooks } from '../batches/inserts.ts';
+import { INSERT, INSERT_MANY_ONCE, INSERT_ONCE, JSON_FIELDS, keptBooks } from '../batches/inserts.ts';
 import {
   ARE_CHANGED,
   digestOf,
@@ -15,7 +16,7 @@ import {
   type UpdatedRow,
   updatesIf,
 } from '../batches/update-many.ts';
-import { matchIds, TEXT_BYTES } from '../book-columns.ts';
+import { fieldParameters, matchIds, textBytes, toBooks } from '../book-columns.ts';
 import { means } from '../error-codes.ts';
 import { CHECKS, KEY_CONSTRAINT } from '../migrations.ts';
 import { SELECT_PAGE } from '../pages.ts';
@@ -89,28 +90,32 @@ export class CitusDatabase extends Database {
     return rows;
   }
 
-  async #insert([titles = [], authors = [], years = []]: Columns): Promise<object[]> {
-    const ids = await this.#drawIds(titles.length);
-    const rows = ids.map((id, index) => [id, titles[index], authors[index], years[index]]);
-    await super.attempt(insertOf(rows.length), rows.flat());
+  async #insert(columns: Columns): Promise<object[]> {
+    const books = toBooks(columns);
+    const ids = await this.#drawIds(books.length);
+    const stored = books.map((fields, index) => ({ id: ids[index], ...fields }));
+    await super.attempt(insertOf(stored.length), stored.flatMap(Object.values));
     // As JSON has it, which knows no -0.
-    return rows.map(([id, title, author, year]) => ({ id, title, author, year: (year as number) + 0 }));
+    return stored.map((book) => ({ ...book, year: book.year + 0 }));
   }
 
-  async #insertOnce(columns: Columns): Promise<object[]> {
-    const [keys = [], fingerprints = []] = columns.slice(3);
+  async #insertOnce([keys = [], fingerprints = [], ...fields]: Columns): Promise<object[]> {
     const known = await this.#findKeys(keys, fingerprints);
     const knownKeys = new Set<unknown>(known.map(({ key }) => key));
-    const fresh = columns.map((column) => column.filter((_, index) => !knownKeys.has(keys[index])));
-    const count = fresh[0]?.length ?? 0;
-    if (count === 0) return known;
-    const ids = await this.#drawIds(count);
-    const rows = ids.map((id, index) => {
-      const [title, author, year, key, fingerprint] = fresh.map((column) => column[index]);
-      const kept = `${String(fingerprint)}${JSON.stringify({ id, title, author, year })}`;
-      return [id, title, author, year, key, kept];
+    const given = toBooks(fields).map((book, index) => ({
+      book,
+      key: keys[index],
+      fingerprint: fingerprints[index],
+    }));
+    const fresh = given.filter(({ key }) => !knownKeys.has(key));
+    if (fresh.length === 0) return known;
+    const ids = await this.#drawIds(fresh.length);
+    const rows = fresh.flatMap(({ book, key, fingerprint }, index) => {
+      const id = ids[index];
+      const kept = `${String(fingerprint)}${JSON.stringify({ id, ...book })}`;
+      return [id, key, kept, ...Object.values(book)];
     });
-    return [...known, ...(await super.attempt(insertOnceOf(rows.length), rows.flat()))];
+    return [...known, ...(await super.attempt(insertOnceOf(fresh.length), rows))];
   }
 
   async #insertManyOnce([json, key, fingerprint]: [Buffer, string, string]): Promise<object[]> {
@@ -167,17 +172,18 @@ const PREPARED_ROWS = 64;
 function insertOf(rows: number): Statement {
   return {
     ...nameOf('create', rows),
-    text: `insert into books (id, title, author, year) values ${valuesOf(rows, 4, '$1::bigint, $2::text, $3::text, $4::bigint')}`,
+    text: `insert into books (id, ${FIELDS}) values ${valuesOf(rows, `$1::bigint, ${fieldParameters(2)}`, 1 + FIELD_NAMES.length)}`,
   };
 }
 
 function insertOnceOf(rows: number): Statement {
-  const books = valuesOf(rows, 6, '$1::bigint, $2::text, $3::text, $4::bigint');
-  const keys = valuesOf(rows, 6, '$5::text, $6::text, $1::bigint');
+  const parameters = 3 + FIELD_NAMES.length;
+  const books = valuesOf(rows, `$1::bigint, ${fieldParameters(4)}`, parameters);
+  const keys = valuesOf(rows, '$2::text, $3::text, $1::bigint', parameters);
   return {
     ...nameOf('create once', rows),
     text: `
-      with created as (insert into books (id, title, author, year) values ${books} returning id)
+      with created as (insert into books (id, ${FIELDS}) values ${books} returning id)
       insert into idempotency_keys (key, fingerprint, book_id) values ${keys}
       returning ${NEW_KEY}
     `,
@@ -188,10 +194,10 @@ function nameOf(name: string, rows: number): { readonly name?: string } {
   return rows > PREPARED_ROWS ? {} : { name: `${name} ${rows}` };
 }
 
-/** The list of `values`. @param row the first row of it, with the parameters of the first of `columns` */
-function valuesOf(rows: number, columns: number, row: string): string {
+/** The list of `values`. @param row the first row of it @param parameters the number of its parameters */
+function valuesOf(rows: number, row: string, parameters: number): string {
   const numbered = (index: number) =>
-    row.replace(/\$(\d)/g, (_, column: string) => `$${index * columns + Number(column)}`);
+    row.replace(/\$(\d+)/g, (_, number: string) => `$${index * parameters + Number(number)}`);
   return Array.from({ length: rows }, (_, index) => `(${numbered(index)})`).join(', ');
 }
 
@@ -217,7 +223,7 @@ const FIND_MANY: Statement = {
     with ${GIVEN_UPDATES}
     select id, bytes, "sentBytes", "isTagged", digest
     from (
-      select books.id, ${TEXT_BYTES.replaceAll(/title|author/g, 'books.$&')} as bytes,
+      select books.id, ${textBytes('books.')} as bytes,
         case when "isDeleted" is null then ${sentBytes('books')} end as "sentBytes", ${isTagged('books')} as "isTagged",
         case when tags is not null then ${digestOf('books')} end as digest
       from given join books on books.id = given.id
@@ -269,11 +275,11 @@ const INSERT_MANY_WITH_KEY: Statement = {
   name: 'create many once',
   text: `
     with created as (
-      insert into books (title, author, year)
-      select book ->> 'title', book ->> 'author', (book ->> 'year')::bigint
+      insert into books (${FIELDS})
+      select ${JSON_FIELDS}
       from json_array_elements($1::json) with ordinality as given (book, position)
       order by position
-      returning id, title, author, year
+      returning id, ${FIELDS}
     ), books as (${keptBooks('$3::text')}), keyed as (
       insert into idempotency_keys (key, fingerprint, book_id)
       select $2::text, kept, first from books
