@@ -223,7 +223,7 @@ describe('The imports of the web console', () => {
 
   test('are its own modules and texts, the client, the formats and the folding of texts', () => {
     const shared =
-      /^(bookkeeping-(client\/index\.ts$|formats\/[\w-]+\.ts$)|src\/book\/folded-text\.ts$|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
+      /^(bookkeeping-(client\/index\.ts$|formats\/[\w-]+\.ts$)|src\/book\/(folded|tagged)-text\.ts$|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
     assert.ok(ours.includes('bookkeeping-client/index.ts'));
     assert.deepEqual(
       ours.filter((path) => !shared.test(path) && !ofConsole.has(path)),

@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { ID_MAX, readBook, readBookFields, readBookId, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { type Book, TEXT_NAMES } from '../../src/book/contract.ts';
+import { entityTag } from '../../src/book/entity-tag.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 
 describe('An invalid body:', () => {
@@ -235,3 +237,26 @@ function otherValues(): fc.Arbitrary<Literal> {
   );
   return values.map((value) => [JSON.stringify(value), undefined]);
 }
+
+describe('The entity tag of a book', () => {
+  test('is the same in each version of the service', () => {
+    const books: readonly Book[] = [
+      { id: 1, title: 'The Iliad', author: 'Homer', year: -750 },
+      { id: 42, title: 'Brontë – Jane Eyre 📚', author: 'Charlotte Brontë', year: 1_847 },
+      { id: ID_MAX, title: '', author: '', year: 0 },
+    ];
+    assert.deepEqual(books.map(entityTag), [
+      '"to5plQiJyIvp7KX1zlK-gG"',
+      '"m62QqGcz3MgkQnHNm10sCA"',
+      '"Cnq8xPT5wyGirfpep2ou_0"',
+    ]);
+  });
+
+  test('changes when a part of a text moves to the next one', () => {
+    const book = { id: 1, title: 'ab', author: 'ab', year: 1 } satisfies Book;
+    for (const [index, name] of TEXT_NAMES.slice(0, -1).entries()) {
+      const next = TEXT_NAMES[index + 1] as (typeof TEXT_NAMES)[number];
+      assert.notEqual(entityTag({ ...book, [name]: 'a', [next]: 'bab' }), entityTag(book), name);
+    }
+  });
+});

@@ -1,20 +1,19 @@
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { TAG_DIGITS } from '../../../book/entity-tag.ts';
+import { TAGGED_PARTS } from '../../../book/tagged-text.ts';
 import { eachField, FIELDS } from '../../each-field.ts';
-import { BOOK_COLUMNS, exact, textBytes, typeOf } from '../book-columns.ts';
+import { BOOK_COLUMNS, fieldOf, textBytes, typeOf } from '../book-columns.ts';
 import type { Database, Statement } from '../pool/database.ts';
 import { failUnless, joinArrays } from './all-or-none.ts';
 import { CHANGES } from './updates.ts';
 
-/** The text that `entityTag` in src/book/entity-tag.ts digests. */
-const taggedText = (book: string) => {
-  const [title, author, year] = [
-    `coalesce(${book}.title, '')`,
-    `coalesce(${book}.author, '')`,
-    exact(`${book}.year`),
-  ];
-  return `${book}.id::text || ' ' || ${year}::text || ' ' || octet_length(${title})::text || ' ' || ${title} || ${author}`;
-};
+/** `taggedText` in src/book/tagged-text.ts, as an expression. */
+const taggedText = (book: string) =>
+  TAGGED_PARTS.map(([kind, name]) => {
+    const value = name === 'id' ? `${book}.id` : fieldOf(name, book);
+    if (kind === 'text') return value;
+    return `${kind === 'length' ? `octet_length(${value})` : value}::text || ' '`;
+  }).join(' || ');
 /** Whether a book has one of the tags, or there are none. */
 export const isTagged = (book: string) => `(tags is null or strpos(tags, '"' || translate(left(
   encode(sha256(convert_to(${taggedText(book)}, 'UTF8')), 'base64'), ${TAG_DIGITS}), '+/', '-_') || '"') > 0)`;
