@@ -10,7 +10,7 @@ import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
 import { isUndoneInThread, LazyThread, ThreadClient, toBuilt } from './threads/thread-client.ts';
-import type { Write, WriteRequest, WriteResult } from './threads/write-thread.ts';
+import type { WriteCall, WriteRequest, WriteResult, WriteVerb } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
 export async function openStore(path: string, observer: StoreObserver): Promise<OpenStore> {
@@ -40,7 +40,7 @@ class SqliteBookStore implements OpenStore {
   /** The connection of the main thread. */
   readonly #database: DatabaseSync;
   readonly #select: StatementSync;
-  readonly #writes: BatchQueue<Write, WriteResult>;
+  readonly #writes: BatchQueue<WriteCall, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<PageCall, ListPage>;
 
@@ -54,7 +54,7 @@ class SqliteBookStore implements OpenStore {
     this.#database = database;
     this.#select = prepareBook(database, SELECT);
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
-    this.#writes = new BatchQueue((writes) => writeThread.send(writes) as Promise<WriteResult[]>, {
+    this.#writes = new BatchQueue((calls) => writeThread.send(calls) as Promise<WriteResult[]>, {
       ...options,
       name: 'write',
       isUndone: isUndoneInThread,
@@ -69,19 +69,19 @@ class SqliteBookStore implements OpenStore {
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#writes.add({ verb: 'create', fields }) as Promise<Book>;
+    return this.#write({ verb: 'create', args: [fields] });
   }
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
-    return this.#writes.add({ verb: 'create', fields, key }) as Promise<Book | undefined>;
+    return this.#write({ verb: 'createOnce', args: [fields, key] });
   }
 
   createMany(books: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
-    return this.#writes.add({ verb: 'create many', books, key }) as Promise<Uint8Array[] | undefined>;
+    return this.#write({ verb: 'createMany', args: [books, key] });
   }
 
   updateMany(updates: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
-    return this.#writes.add({ verb: 'update many', updates }) as Promise<Uint8Array[] | UpdateFault>;
+    return this.#write({ verb: 'updateMany', args: [updates] });
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -93,19 +93,19 @@ class SqliteBookStore implements OpenStore {
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#writes.add({ verb: 'update', id, fields }) as Promise<Book | undefined>;
+    return this.#write({ verb: 'update', args: [id, fields] });
   }
 
   delete(id: number): Promise<boolean> {
-    return this.#writes.add({ verb: 'delete', id }) as Promise<boolean>;
+    return this.#write({ verb: 'delete', args: [id] });
   }
 
-  updateExpected({ id, ...expected }: Book, fields: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#writes.add({ verb: 'update', id, fields, expected }) as Promise<Book | undefined>;
+  updateExpected(expected: Book, fields: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#write({ verb: 'updateExpected', args: [expected, fields] });
   }
 
-  deleteExpected({ id, ...expected }: Book): Promise<boolean> {
-    return this.#writes.add({ verb: 'delete', id, expected }) as Promise<boolean>;
+  deleteExpected(expected: Book): Promise<boolean> {
+    return this.#write({ verb: 'deleteExpected', args: [expected] });
   }
 
   async check(): Promise<void> {
@@ -117,6 +117,11 @@ class SqliteBookStore implements OpenStore {
     if (this.#database.isOpen) this.#database.close();
     await this.#listThread.close();
     await this.#writeThread.close();
+  }
+
+  /** Calls a method in the write thread. Messages have no types, so the result is that of the call by contract. */
+  #write<Verb extends WriteVerb>(call: WriteCall & { readonly verb: Verb }): Promise<WriteResult<Verb>> {
+    return this.#writes.add(call) as Promise<WriteResult<Verb>>;
   }
 
   /** Reads several books in one transaction, whose locks cost more than a read. */

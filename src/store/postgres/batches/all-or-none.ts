@@ -1,9 +1,8 @@
 /**
- * A condition that ends its statement with an error, so that nothing is changed, where it would be false. For example, a trigger of the
- * table leaves out one of three books: then `failUnless('3 = 2')` divides by zero, and of that error (SQLSTATE 22012) `toRejection` in
- * rejections.ts makes the rejection `LEFT_OUT`.
+ * An assertion in SQL: true, or an error, with which the statement changes nothing. For example, a trigger of the table leaves out one of
+ * three books: `assertTrue('3 = 2')` divides by zero (SQLSTATE 22012), and `toRejection` in rejections.ts turns that into `LEFT_OUT`.
  */
-export const failUnless = (condition: string) => `1 / (case when ${condition} then 1 else 0 end) = 1`;
+export const assertTrue = (condition: string) => `1 / (case when ${condition} then 1 else 0 end) = 1`;
 
 /** Joins JSON arrays to one: the parameter of a statement on many books. */
 export function joinArrays(arrays: readonly Uint8Array[]): Buffer {

@@ -1,6 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book, BookFields, UpdateItem } from '../../../book/book.ts';
-import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
+import {
+  type BookStore,
+  LEFT_OUT,
+  TableRejection,
+  UPDATED_BYTES_MAX,
+  type UpdateFault,
+} from '../../../book/book-store.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
@@ -19,17 +25,30 @@ import { prepareWriteStatements, type WriteStatements } from '../write-statement
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { type RequestHandler, serveRequests } from './thread-server.ts';
 
-export type Write =
-  | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
-  | { readonly verb: 'create many'; readonly books: readonly Uint8Array[]; readonly key?: string | undefined }
-  | { readonly verb: 'update many'; readonly updates: readonly Uint8Array[] }
-  | (Target & { readonly verb: 'update'; readonly fields: Partial<BookFields> })
-  | (Target & { readonly verb: 'delete' });
+/** The methods of {@link BookStore} that this thread executes. */
+export type WriteVerb =
+  | 'create'
+  | 'createOnce'
+  | 'createMany'
+  | 'updateMany'
+  | 'update'
+  | 'updateExpected'
+  | 'delete'
+  | 'deleteExpected';
+/** Their calls. */
+export type WriteCall<Verb extends WriteVerb = WriteVerb> = {
+  readonly [Each in Verb]: { readonly verb: Each; readonly args: Parameters<BookStore[Each]> };
+}[Verb];
+/** Their results. */
+export type WriteResult<Verb extends WriteVerb = WriteVerb> = {
+  readonly [Each in Verb]: Awaited<ReturnType<BookStore[Each]>>;
+}[Verb];
+type Writes = {
+  readonly [Verb in WriteVerb]: (...args: Parameters<BookStore[Verb]>) => WriteResult<Verb>;
+};
 
-type Target = { readonly id: number; readonly expected?: BookFields };
-
-/** A batch of writes; or a function `write` in a module, and its argument. */
-export type WriteRequest = readonly Write[] | { readonly module: string; readonly argument: unknown };
+/** A batch of calls; or a function `write` in a module, and its argument. */
+export type WriteRequest = readonly WriteCall[] | { readonly module: string; readonly argument: unknown };
 
 interface WriteModule {
   readonly write: (database: DatabaseSync, transact: Transact, argument: unknown) => Promise<unknown>;
@@ -38,15 +57,13 @@ interface WriteModule {
 /** Commits what an operation writes, or nothing if it throws. */
 export type Transact = <Result>(operation: () => Result) => Promise<Result>;
 
-/** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
-export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault;
-
 class WriteHandler implements RequestHandler<WriteRequest, unknown> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
   readonly #keys: IdempotencyKeys;
   readonly #checkpoint: () => void;
   readonly #statements: WriteStatements;
+  readonly #writes: Writes;
   readonly #transact: Transact = (operation) => transactGuarded(this.#database, this.#files, operation);
   #removalDueAt = 0;
 
@@ -56,6 +73,7 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
     this.#keys = new IdempotencyKeys(database);
     this.#checkpoint = takeOverCheckpoints(database);
     this.#statements = prepareWriteStatements(database);
+    this.#writes = this.#prepareWrites(this.#statements);
   }
 
   async handle(request: WriteRequest): Promise<unknown> {
@@ -95,19 +113,19 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
     }
   }
 
-  async #call({ module, argument }: Exclude<WriteRequest, readonly Write[]>): Promise<unknown> {
+  async #call({ module, argument }: Exclude<WriteRequest, readonly WriteCall[]>): Promise<unknown> {
     const { write } = (await import(module)) as WriteModule;
     return write(this.#database, this.#transact, argument);
   }
 
-  /** Commits all of the writes, or none. */
-  async #performAll(writes: readonly Write[]): Promise<WriteResult[]> {
+  /** Commits all of the calls, or none. */
+  async #performAll(calls: readonly WriteCall[]): Promise<WriteResult[]> {
     try {
       return await this.#transact(() => {
         // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
         // it remembers that a table of a trigger is missing.
         this.#statements.select.get(0);
-        return writes.map((write) => this.#perform(write));
+        return calls.map((call) => this.#perform(call));
       });
     } catch (error) {
       throw toRejection(this.#database, error);
@@ -120,24 +138,37 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
     if (this.#keys.removeExpired()) this.#removalDueAt = 0;
   }
 
-  #perform(write: Write): WriteResult {
-    if (write.verb === 'create') return this.#create(write.fields, write.key);
-    if (write.verb === 'create many') return this.#createMany(write.books, write.key);
-    if (write.verb === 'update many') return this.#updateMany(write.updates);
-    const { id, expected } = write;
-    const statements = this.#statements;
-    const condition = expected ? [expected.title, expected.author, expected.year] : [];
-    if (write.verb === 'delete') {
-      const statement = expected ? statements.deleteExpected : statements.delete;
-      return statement.run(id, ...condition).changes > 0;
-    }
-    const { title = null, author = null, year = null } = write.fields;
-    const statement = expected ? statements.updateExpected : statements.update;
-    return toBook(statement.get(title, author, year, id, ...condition));
+  #perform<Verb extends WriteVerb>({ verb, args }: WriteCall<Verb>): WriteResult<Verb> {
+    return this.#writes[verb](...args);
   }
 
-  #create(fields: BookFields, key: string | undefined): Book | undefined {
-    if (key === undefined) return this.#insert(fields);
+  #prepareWrites(statements: WriteStatements): Writes {
+    return {
+      create: (fields) => this.#insert(fields),
+      createOnce: (fields, key) => this.#createOnce(fields, key),
+      createMany: (books, key) => this.#createMany(books, key),
+      updateMany: (updates) => this.#updateMany(updates),
+      update: (id, { title = null, author = null, year = null }) =>
+        toBook(statements.update.get(title, author, year, id)),
+      updateExpected: (expected, { title = null, author = null, year = null }) =>
+        toBook(
+          statements.updateExpected.get(
+            title,
+            author,
+            year,
+            expected.id,
+            expected.title,
+            expected.author,
+            expected.year,
+          ),
+        ),
+      delete: (id) => statements.delete.run(id).changes > 0,
+      deleteExpected: ({ id, title, author, year }) =>
+        statements.deleteExpected.run(id, title, author, year).changes > 0,
+    };
+  }
+
+  #createOnce(fields: BookFields, key: string): Book | undefined {
     const fingerprint = fingerprintOf(fields);
     const known = this.#keys.find(key, fingerprint);
     if (known !== undefined) return known ? createdBook(known, fields) : undefined;
