@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Book,
+  EMPTY_BOOK,
   ID_MAX,
   readBook,
   readBookUpdate,
@@ -9,6 +10,7 @@ import {
   YEAR_MAX,
 } from '../book/book.ts';
 import { UPDATED_BYTES_MAX } from '../book/book-store.ts';
+import { TEXT_NAMES } from '../book/contract.ts';
 import { BODY_BYTES_MAX, formatBytes } from '../http/body-limits.ts';
 import { strongTags } from '../http/preconditions.ts';
 import { Rejection } from '../http/rejection.ts';
@@ -25,8 +27,8 @@ const ARRAY_BYTES = 256 * 1_024;
 
 /** The longest book of a request as JSON, in which a control character has six bytes. */
 const LONGEST_BOOK_BYTES =
-  2 * 6 * TEXT_LENGTH_MAX +
-  JSON.stringify({ id: ID_MAX, title: '', author: '', year: -YEAR_MAX } satisfies Book).length;
+  TEXT_NAMES.length * 6 * TEXT_LENGTH_MAX +
+  JSON.stringify({ id: ID_MAX, ...EMPTY_BOOK, year: -YEAR_MAX } satisfies Book).length;
 
 const encoder = new TextEncoder();
 

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { Book, BookFields } from '../book/book.ts';
+import { type Book, type BookFields, FIELD_NAMES } from '../book/contract.ts';
 import { REMOVAL_BYTES, REMOVAL_MAX } from './limits.ts';
 
 /** Older keys are ignored at once, and deleted at intervals. */
@@ -19,8 +19,8 @@ export const keysToRemove = (isExpired: string) => `
 `;
 
 /** A digest that is equal for equal fields. */
-export function fingerprintOf({ title, author, year }: BookFields): string {
-  return hash('sha256', JSON.stringify([title, author, year]), 'base64url');
+export function fingerprintOf(fields: BookFields): string {
+  return hash('sha256', JSON.stringify(FIELD_NAMES.map((name) => fields[name])), 'base64url');
 }
 
 /** A digest that is equal for equal books, however they are divided into arrays, and that no single book has. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { BOOK_COLUMNS, toUtf8 } from '../../store/sqlite/book-columns.ts';
+import { BOOK_COLUMNS, jsonOf, toUtf8 } from '../../store/sqlite/book-columns.ts';
 import { isUnusable } from '../../store/sqlite/errors.ts';
 import { forgetStatements, prepareOnce } from '../../store/sqlite/prepared.ts';
 import type { SearchPage, SearchQuery } from '../book-search.ts';
@@ -127,7 +127,7 @@ const COUNT_WORDS = 'select count(*) as count from book_words where book_words m
 
 /** Books by their ids, in the order of the ids. */
 const RENDER = `
-  select count(*) as count, cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob) as json
+  select count(*) as count, cast(group_concat(${jsonOf((name) => name)}, ',') as blob) as json
   from (
     select ${BOOK_COLUMNS} from json_each(?) as requested cross join books on books.id = requested.value
     order by requested.key

@@ -3,9 +3,10 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, changesOf } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
+import { FIELDS } from '../each-field.ts';
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
-import { prepareBook, SELECT, toBook } from './book-columns.ts';
+import { FIELD_PARAMETERS, prepareBook, SELECT, toBook, toValues } from './book-columns.ts';
 import { expectBooks, expectBooksIfAny, prepareTables } from './books-table.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import {
@@ -69,9 +70,9 @@ class SqliteArchive implements BookArchive {
     this.#afterCommit = afterCommit;
     this.#readPage = preparePages(database);
     this.#select = prepareBook(database, SELECT);
-    this.#insert = database.prepare('insert into books (title, author, year) values (?, ?, ?)');
+    this.#insert = database.prepare(`insert into books (${FIELDS}) values (${FIELD_PARAMETERS})`);
     this.#insertWithId = database.prepare(
-      'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing',
+      `insert into books (id, ${FIELDS}) values (?, ${FIELD_PARAMETERS}) on conflict (id) do nothing`,
     );
     this.#updateExpected = database.prepare(UPDATE_EXPECTED);
   }
@@ -94,17 +95,16 @@ class SqliteArchive implements BookArchive {
 
   add(books: readonly BookFields[]): Promise<void> {
     return this.#write(() => {
-      for (const { title, author, year } of books) {
-        if (this.#insert.run(title, author, year).changes === 0) throw new TableRejection(LEFT_OUT);
+      for (const book of books) {
+        if (this.#insert.run(...toValues(book)).changes === 0) throw new TableRejection(LEFT_OUT);
       }
     });
   }
 
   addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     const add = (book: Book) => {
-      const { id, title, author, year } = book;
-      if (this.#insertWithId.run(id, title, author, year).changes > 0) return 'stored';
-      const other = toBook(this.#select.get(id));
+      if (this.#insertWithId.run(book.id, ...toValues(book)).changes > 0) return 'stored';
+      const other = toBook(this.#select.get(book.id));
       if (!other) throw new TableRejection(LEFT_OUT);
       return conflictOutcome(other, book);
     };
@@ -118,9 +118,8 @@ class SqliteArchive implements BookArchive {
   update(changes: readonly ChangedBook[]): Promise<boolean[]> {
     return this.#write(() =>
       changes.map(({ before, after }) => {
-        const expected = [before.id, before.title, before.author, before.year];
-        const { title = null, author = null, year = null } = changesOf(before, after);
-        return this.#updateExpected.get(title, author, year, ...expected) !== undefined;
+        const changed = toValues(changesOf(before, after));
+        return this.#updateExpected.get(...changed, before.id, ...toValues(before)) !== undefined;
       }),
     );
   }

@@ -1,6 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type Book, ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import {
+  BOOK_FIELD_TYPES,
+  type Book,
+  type BookFields,
+  FIELD_NAMES,
+  type FieldName,
+  TEXT_NAMES,
+} from '../../book/contract.ts';
+import { eachField } from '../each-field.ts';
 
 /** The columns of a book, which the statements of the store, of searches and of the history share, and the books of rows. */
 
@@ -26,10 +35,25 @@ export const textOf = (column: string) => `cast(coalesce(${column}, '') as text)
  */
 export const HAS_EXACT_ID = `+id between -${ID_MAX} and ${ID_MAX}`;
 
-export const BOOK_COLUMNS = `books.id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year`;
+/** The field of a stored book. */
+export const fieldOf = (name: FieldName) => (BOOK_FIELD_TYPES[name] === 'text' ? textOf(name) : exact(name));
+
+export const BOOK_COLUMNS = `books.id as id, ${eachField((name) => `${fieldOf(name)} as ${name}`)}`;
+
+/** A book as JSON. @param valueOfField an expression for each field */
+export const jsonOf = (valueOfField: (name: FieldName) => string) =>
+  `json_object('id', id, ${eachField((name) => `'${name}', ${valueOfField(name)}`)})`;
 
 /** The length of a book; `octet_length` of a bare column does not read the text. */
-export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
+export const TEXT_BYTES = TEXT_NAMES.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
+
+/** A parameter for each field, which takes what {@link toValues} returns. */
+export const FIELD_PARAMETERS = eachField(() => '?');
+
+/** The fields of a book as parameters; an absent one is null. */
+export function toValues(fields: Partial<BookFields>): (string | number | null)[] {
+  return FIELD_NAMES.map((name) => fields[name] ?? null);
+}
 
 export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 

@@ -1,14 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX } from '../../book/book.ts';
-import { BOOK_COLUMNS, exact, prepareBook, SELECT, TEXT_BYTES, textOf } from './book-columns.ts';
+import { eachField, FIELDS } from '../each-field.ts';
+import {
+  BOOK_COLUMNS,
+  FIELD_PARAMETERS,
+  fieldOf,
+  jsonOf,
+  prepareBook,
+  SELECT,
+  TEXT_BYTES,
+} from './book-columns.ts';
 
-const UPDATE =
-  'update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year) where id = ?';
+const UPDATE = `update books set ${eachField((name) => `${name} = coalesce(?, ${name})`)} where id = ?`;
 const DELETE = 'delete from books where id = ?';
-const IS_EXPECTED = `(${textOf('title')}, ${textOf('author')}, ${exact('year')}) = (?, ?, ?)`;
+const IS_EXPECTED = `(${eachField(fieldOf)}) = (${FIELD_PARAMETERS})`;
 /** Changes a book that still has the expected fields. */
 export const UPDATE_EXPECTED = `${UPDATE} and ${IS_EXPECTED} returning ${BOOK_COLUMNS}`;
-const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
+const RENDERED = jsonOf((name) => name);
 
 export type WriteStatements = ReturnType<typeof prepareWriteStatements>;
 
@@ -23,12 +31,12 @@ export function prepareWriteStatements(database: DatabaseSync) {
     render: database.prepare(`select cast(${RENDERED} as blob) as json from (${SELECT})`),
     insert: prepareBook(
       database,
-      `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK_COLUMNS}`,
+      `insert into books (${FIELDS}) values (${FIELD_PARAMETERS}) returning ${BOOK_COLUMNS}`,
     ),
     /** A JSON array of books in UTF-8, with ascending ids in their order. */
     insertMany: database.prepare(`
-      insert into books (title, author, year)
-      select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(cast(? as text)) order by key
+      insert into books (${FIELDS})
+      select ${eachField((name) => `value ->> '${name}'`)} from json_each(cast(? as text)) order by key
     `),
     countElements: database.prepare('select json_array_length(cast(? as text)) as count'),
     /** The highest id, or 0; a book inserted later in the same transaction has a higher one. */

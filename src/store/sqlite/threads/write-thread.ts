@@ -10,7 +10,7 @@ import {
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
-import { toBook, toUtf8 } from '../book-columns.ts';
+import { toBook, toUtf8, toValues } from '../book-columns.ts';
 import { expectBooksIfAny, prepareTables } from '../books-table.ts';
 import {
   closeLast,
@@ -148,23 +148,14 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
       createOnce: (fields, key) => this.#createOnce(fields, key),
       createMany: (books, key) => this.#createMany(books, key),
       updateMany: (updates) => this.#updateMany(updates),
-      update: (id, { title = null, author = null, year = null }) =>
-        toBook(statements.update.get(title, author, year, id)),
-      updateExpected: (expected, { title = null, author = null, year = null }) =>
-        toBook(
-          statements.updateExpected.get(
-            title,
-            author,
-            year,
-            expected.id,
-            expected.title,
-            expected.author,
-            expected.year,
-          ),
-        ),
+      update: (id, fields) => toBook(statements.update.get(...toValues(fields), id)),
+      updateExpected: (expected, fields) => {
+        const values = [...toValues(fields), expected.id, ...toValues(expected)];
+        return toBook(statements.updateExpected.get(...values));
+      },
       delete: (id) => statements.delete.run(id).changes > 0,
-      deleteExpected: ({ id, title, author, year }) =>
-        statements.deleteExpected.run(id, title, author, year).changes > 0,
+      deleteExpected: (expected) =>
+        statements.deleteExpected.run(expected.id, ...toValues(expected)).changes > 0,
     };
   }
 
@@ -177,8 +168,8 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
     return book;
   }
 
-  #insert({ title, author, year }: BookFields): Book {
-    const book = toBook(this.#statements.insert.get(title, author, year));
+  #insert(fields: BookFields): Book {
+    const book = toBook(this.#statements.insert.get(...toValues(fields)));
     if (!book) throw new TableRejection(LEFT_OUT);
     return book;
   }
@@ -260,10 +251,10 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
     let bytes = 0;
     let index = -1;
     return arrays.map((array) => {
-      const books = updatesIn([array]).map(({ id, title = null, author = null, year = null, isDeleted }) => {
+      const books = updatesIn([array]).map(({ id, isDeleted, ...fields }) => {
         index++;
         try {
-          const { changes } = isDeleted ? remove.run(id) : update.run(title, author, year, id);
+          const { changes } = isDeleted ? remove.run(id) : update.run(...toValues(fields), id);
           // The deletion of another book may have deleted this one, too.
           if (changes === 0 && !(isDeleted && !select.get(id))) throw new TableRejection(LEFT_OUT);
         } catch (error) {
