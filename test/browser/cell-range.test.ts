@@ -203,3 +203,69 @@ test('A range has rows that are not loaded, which are read before they are copie
   await page.getByText('Change undone: 5,970 books').waitFor();
   assert.equal((await findBook(service, 3_000))?.year, 1_999);
 });
+
+test('A range that the mouse makes grows while the mouse is below the list or above it', async (context) => {
+  const { page } = (await pages.openConsole(context, CLIPBOARD, { books: manyBooks(300) })) ?? {};
+  if (!page) return;
+  const author = rowOf(page, 'Volume 2').locator('.author');
+  await author.hover();
+  const { x = 0 } = (await author.boundingBox()) ?? {};
+  await page.mouse.down();
+  await page.mouse.move(x + 50, 850, { steps: 5 });
+  const isFarDown = () => page.evaluate("document.activeElement.closest('[data-index]').dataset.index > 120");
+  await assertEventually(isFarDown, true);
+  await page.mouse.move(x + 50, -50, { steps: 5 });
+  await focusedRow(page, 'Volume 1').waitFor();
+  await page.mouse.up();
+  await rangeOf(page, '2 cells').waitFor({ state: 'attached' });
+  // A key that clicks is not the end of the drag.
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Space');
+  await page.locator('.bottom [role=status]').getByText('1 selected').waitFor({ state: 'attached' });
+});
+
+test('The handle of a range fills the cells below with the rows of the range, by keyboard alone Ctrl + D; one undo restores them', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const stored = await yearsOf(service, 12);
+  const handle = page.locator('.fill-handle');
+  const dragTo = async (title: string) => {
+    await handle.hover();
+    await page.mouse.down();
+    await rowOf(page, title).locator('.title').hover();
+    await page.mouse.up();
+  };
+  // From the last row up: the handle is that of the last cell all the same.
+  await rowOf(page, CLASSICS[3]?.title ?? '')
+    .locator('.year')
+    .click();
+  await extend(page, 'ArrowUp', 1);
+  await dragTo(CLASSICS[9]?.title ?? '');
+  await page.getByText('Changed: 6 books').waitFor();
+  const pair = stored.slice(2, 4);
+  assert.deepEqual(await yearsOf(service, 12), [
+    ...stored.slice(0, 4),
+    ...pair,
+    ...pair,
+    ...pair,
+    ...stored.slice(10),
+  ]);
+  await rangeOf(page, '8 cells').waitFor({ state: 'attached' });
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Change undone: 6 books').waitFor();
+  assert.deepEqual(await yearsOf(service, 12), stored);
+  // Back to where it began, it fills nothing.
+  await rowOf(page, 'Candide').locator('.author').click();
+  await handle.hover();
+  await page.mouse.down();
+  await rowOf(page, 'Emma').locator('.author').hover();
+  await rowOf(page, CLASSICS[1]?.title ?? '')
+    .locator('.author')
+    .hover();
+  await page.mouse.up();
+  assert.equal(await cellsInRange(page), 0);
+  await dragTo(CLASSICS[6]?.title ?? '');
+  await page.getByText(`Changed: “${CLASSICS[6]?.title}”`).waitFor();
+  assert.equal((await findBook(service, 7))?.author, CLASSICS[5]?.author);
+  assert.equal((await findBook(service, 8))?.author, CLASSICS[7]?.author);
+});

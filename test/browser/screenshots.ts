@@ -68,6 +68,16 @@ const SCREENS: Readonly<Record<string, Screen>> = {
       await page.getByText('2 selected').last().waitFor();
     },
   },
+  range: {
+    async reach(page) {
+      await openCatalogue(page);
+      await rowOf(page, 'Pride and Prejudice').locator('.author').click();
+      await rowOf(page, 'Persuasion')
+        .locator('.year')
+        .click({ modifiers: ['Shift'] });
+      await page.getByRole('region', { name: 'Selection' }).waitFor();
+    },
+  },
   conflict: {
     async reach(page, service) {
       await openCatalogue(page);

@@ -41,9 +41,27 @@ export class Cursor {
     };
   });
 
+  /** The last cell of the range, or the active one. */
+  readonly corner = computed((): Position => {
+    const { row, column } = this.anchor.value;
+    const { value: active } = this.active;
+    return this.range.value
+      ? { row: Math.max(row, active.row), column: Math.max(column, active.column) }
+      : active;
+  });
+
   /** Makes a cell the active one, and ends the range. */
   go(position: Position): void {
     this.active.value = this.anchor.value = position;
+  }
+
+  /** Makes the last cell of the range the active one. */
+  goToCorner(): void {
+    const { value: range } = this.range;
+    const { value: corner } = this.corner;
+    const start = range && { row: range.first, column: corner.column - range.fields.length + 1 };
+    this.active.value = corner;
+    this.anchor.value = start ?? corner;
   }
 
   isAt({ row, column }: Position): boolean {

@@ -31,8 +31,12 @@ async function copyLater({ list, toasts }: App, { first, last, fields }: CellRan
   }
 }
 
-/** Fills the range with the cells of its first row; those of a single row, or the active cell, with the ones above. */
-export async function fillDown(app: App): Promise<void> {
+/**
+ * Fills the range with the cells of its first rows; those of a single row, or the active cell, with the ones above.
+ *
+ * @param rows the number of first rows, which are repeated
+ */
+export async function fillDown(app: App, rows = 1): Promise<void> {
   const { range, active } = app.cursor;
   const { row, column } = active.value;
   const { first, last, fields } = range.value ?? {
@@ -40,7 +44,11 @@ export async function fillDown(app: App): Promise<void> {
     last: row,
     fields: FIELDS.filter((field) => CELLS[column] === field),
   };
-  await write(app, { first: first === last ? Math.max(0, first - 1) : first, last, fields }, (top) => top);
+  await write(
+    app,
+    { first: first === last ? Math.max(0, first - 1) : first, last, fields },
+    (books, index) => books[index % rows],
+  );
 }
 
 /** Empties the cells of the range. */
@@ -49,11 +57,15 @@ export async function emptyCells(app: App): Promise<void> {
   if (range) await write(app, range, () => ({ title: '', author: '', year: 0 }));
 }
 
-/** Writes the same fields to all books of a range, as one operation. @param valuesOf gets the book of the first row */
+/**
+ * Writes fields of all books of a range, as one operation.
+ *
+ * @param valuesOf gets the books of the range, and the index of one of them
+ */
 async function write(
   app: App,
   { first, last, fields }: CellRange,
-  valuesOf: (top: Book) => BookFields,
+  valuesOf: (books: readonly Book[], index: number) => BookFields | undefined,
 ): Promise<void> {
   const { list, operations, toasts } = app;
   if (isTooLong(app, first, last)) return;
@@ -62,12 +74,13 @@ async function write(
     await operations.run('edited', () => {
       // What was typed just before is stored by then.
       const loaded = list.loaded.byId();
-      const [top, ...others] = books.map((book) => loaded.get(book.id) ?? book);
-      if (!top) return [];
-      const values = valuesOf(top);
-      const written = Object.fromEntries(fields.map((field) => [field, values[field]]));
-      return [top, ...others]
-        .map((before) => ({ before, after: { ...before, ...written } }))
+      const current = books.map((book) => loaded.get(book.id) ?? book);
+      return current
+        .map((before, index) => {
+          const values = valuesOf(current, index) ?? before;
+          const written = Object.fromEntries(fields.map((field) => [field, values[field]]));
+          return { before, after: { ...before, ...written } };
+        })
         .filter(({ before, after }) => !isSame(before, after));
     });
   } catch (error) {

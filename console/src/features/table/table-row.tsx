@@ -105,13 +105,15 @@ export function TableRow(row: RowProps) {
 
 /** A cell. The control of the first two is focused instead, and so is an editor. */
 function Cell({ name, row: { index, book, draft, isNew, activeColumn, moves }, children }: CellProps) {
-  const { cells, cursor } = useApp();
+  const { cells, cursor, session } = useApp();
   const { value: code } = later;
   const column = CELLS.indexOf(name);
   const id = isNew ? 'new' : book?.id;
   const edit = cells.of(id, name);
   const isSaving = !isNew && (draft ? column >= TITLE : cells.isSaving(id, name));
   const hasControl = book !== undefined && (name === 'select' || name === 'id');
+  const { row: cornerRow, column: cornerColumn } = cursor.corner.value;
+  const isCorner = column >= TITLE && index === cornerRow && column === cornerColumn;
   const element = useRef<HTMLDivElement>(null);
   const hadFocus = element.current?.contains(document.activeElement);
   useLayoutEffect(() => {
@@ -131,6 +133,9 @@ function Cell({ name, row: { index, book, draft, isNew, activeColumn, moves }, c
       tabIndex={(edit && code) || hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
       {edit && code ? <code.CellEditor edit={edit} moves={moves} /> : children}
+      {isCorner && book && code && !edit && !session.isReadOnly.value && (
+        <span class="fill-handle" aria-hidden="true" />
+      )}
     </div>
   );
 }

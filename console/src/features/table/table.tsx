@@ -9,6 +9,7 @@ import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
 import { useListeners } from '../../ui/use-listeners.ts';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
+import { useCellDrag } from './cell-drag.ts';
 import type { EditorMoves } from './cells.ts';
 import type { CopiedPlace } from './clipboard.ts';
 import { handleEditorKey } from './editor-keys.ts';
@@ -44,8 +45,6 @@ export function Table() {
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const drawn = useSignal<RowRange>({ start: 0, end: 40 });
-  /** Whether the mouse is pressed in a cell, and may have made a range. */
-  const drag = useRef<'started' | 'range' | undefined>(undefined);
   /** Whether there is an empty row after the last book. */
   const hasNewRow = useComputed(
     () =>
@@ -72,6 +71,8 @@ export function Table() {
     scrollBy: scroll.scrollBy,
   };
   const keepPlace = useKeptPlace(kept);
+  const rowAt = (y: number) => Math.floor((y - scroll.top()) / rowHeight.value);
+  const drag = useCellDrag({ app, positionOf, rowAt, extend });
 
   function draw(): void {
     const top = scroll.top();
@@ -260,31 +261,8 @@ export function Table() {
     void selection.setRange(isBack ? to : from, to);
   }
 
-  /** Starts a range at the pressed cell. With Shift, a click extends it, and selects no text. */
-  function press(event: MouseEvent): void {
-    const position = positionOf(event.target);
-    if (event.shiftKey) event.preventDefault();
-    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
-    drag.current = undefined;
-    if (!isPlain || !position) return;
-    cursor.go(position);
-    if (position.column >= TITLE) drag.current = 'started';
-  }
-
-  /** Extends the range to the cell to which the pressed mouse moves. */
-  function dragOver({ target, buttons }: MouseEvent): void {
-    const position = positionOf(target);
-    if (buttons !== 1 || !drag.current || cells.open.value) return;
-    if (!position || position.column < TITLE || cursor.isAt(position)) return;
-    drag.current = 'range';
-    getSelection()?.removeAllRanges();
-    extend(position.row, position.column);
-  }
-
   function clickRow(row: number, event: MouseEvent): void {
-    const wasDragged = drag.current === 'range';
-    drag.current = undefined;
-    if (wasDragged) return;
+    if (drag.endsDrag(event)) return;
     const book = list.at(row);
     const target = event.target as Element;
     const column = positionOf(target)?.column ?? active.value.column;
@@ -383,8 +361,7 @@ export function Table() {
         role="rowgroup"
         style={{ height: `${scroll.elementHeight.value}px` }}
         onKeyDown={handleKey}
-        onMouseDown={press}
-        onMouseMove={dragOver}
+        onMouseDown={drag.press}
         onFocusIn={({ target }) => {
           const position = positionOf(target);
           if (!position) return;
