@@ -36,9 +36,17 @@ async function goToNewBook(page: Page): Promise<void> {
   await page.locator('.new').waitFor();
   await page.locator('[data-index="0"] .title').click();
   await page.keyboard.press('ControlOrMeta+End');
-  await page.keyboard.press('ArrowDown');
   await page.locator('.new .title:focus').waitFor();
 }
+
+/** Whether the element with the focus is in view, above the bar at the lower edge. */
+const isInView = (page: Page) =>
+  page.evaluate<boolean>(
+    `(() => {
+      const { top, bottom } = document.activeElement.getBoundingClientRect();
+      return top > 0 && bottom <= document.querySelector('.bottom').getBoundingClientRect().top;
+    })()`,
+  );
 
 /** The stored books after the first ones, as `title / author / year`. */
 async function added(service: Service): Promise<string[]> {
@@ -132,6 +140,39 @@ test('A title half typed stays open while another user adds, changes and deletes
   await button(page, 'Save as a new book').click();
   await button(page, 'Save').click();
   await rowOf(page, 'Meditations').getByText('Marcus Aurelius Antoninus').waitFor();
+});
+
+test('The row of a new book keeps the focus, in view, when a thousand books come before it', async (context) => {
+  const { page, service } =
+    (await pages.openConsole(
+      context,
+      { permissions: ['clipboard-read', 'clipboard-write'] },
+      { hasHistory: true, books: [...SHELF] },
+    )) ?? {};
+  if (!page || !service) return;
+  await goToNewBook(page);
+  const row = page.locator('.new .title:focus');
+  const lines = Array.from({ length: 1_500 }, (_, index) => `Pasted ${index}\tAuthor\t1900`);
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(lines.join('\n'))})`);
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.getByText('Added: 1,500 books').waitFor();
+  await waitForCount(page, '1,505 books');
+  await assertEventually(() => row.isVisible().then((isShown) => isShown && isInView(page)), true);
+  await page.keyboard.type('Orlando');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await waitForCount(page, '1,506 books');
+  assert.deepEqual((await added(service)).at(-1), 'Orlando /  / 0');
+  for (const [key, count] of [
+    ['Z', '1,505 books'],
+    ['Z', '5 books'],
+    ['Y', '1,505 books'],
+  ] as const) {
+    await page.keyboard.press(`ControlOrMeta+${key}`);
+    await waitForCount(page, count);
+  }
+  await assertEventually(() => row.count().then((count) => count === 1 && isInView(page)), true);
 });
 
 test('What is half typed when the session expires is still half typed after the sign-in', async (context) => {

@@ -67,9 +67,11 @@ export function Table() {
     idAt,
     body,
     rowHeight,
+    newRow: () => (hasNewRow.value ? count.value - 1 : undefined),
     focusActive: keepFocus,
     scrollBy: scroll.scrollBy,
   };
+    showActive,
   const keepPlace = useKeptPlace(kept);
   const rowAt = (y: number) => Math.floor((y - scroll.top()) / rowHeight.value);
   const drag = useCellDrag({ app, positionOf, rowAt, extend });
@@ -189,7 +191,8 @@ export function Table() {
     if (event.ctrlKey || event.metaKey) {
       // On a check box, what Shift starts there stays.
       const go = shiftKey || !isField ? extend : move;
-      if (key === 'Home' || key === 'End') go(key === 'Home' ? 0 : list.rowCount.value - 1, column);
+      const last = (go === move ? count : list.rowCount).value - 1;
+      if (key === 'Home' || key === 'End') go(key === 'Home' ? 0 : last, column);
       else if (key.toLowerCase() === 'd' && isField && !isReadOnly.value) void later.value?.fillDown(app);
       else return;
     } else if (moveRow) {
