@@ -62,6 +62,23 @@ describe('A search without matches', () => {
   });
 });
 
+test('While the years are open, the shortcuts work, and close them', async (context) => {
+  const { page } = (await pages.openConsole(context)) ?? {};
+  if (!page) return;
+  const years = page.locator('#filters:popover-open');
+  for (const [key, shown] of [
+    ['ControlOrMeta+K', page.locator('#search:focus')],
+    ['ControlOrMeta+/', page.getByRole('dialog', { name: 'Shortcuts' })],
+    ['Insert', page.getByRole('dialog', { name: 'Add a book' })],
+  ] as const) {
+    await (await yearField(page, 'From year')).focus();
+    await page.keyboard.press(key);
+    await shown.waitFor();
+    assert.equal(await years.count(), 0);
+    await page.keyboard.press('Escape');
+  }
+});
+
 test('A wrong year says what is wrong', async (context) => {
   const page = await openConsole(context, '?q=austen');
   if (!page) return;

@@ -9,7 +9,12 @@ export function useShortcuts(): void {
   const app = useApp();
   useListeners((signal) => {
     const handle = (event: KeyboardEvent) => {
-      if (handleKey(app, event)) event.preventDefault();
+      const popover = document.querySelector<HTMLElement>(':popover-open');
+      // Its other keys are its own.
+      if (popover && !event.ctrlKey && !event.metaKey && event.key !== 'Insert') return;
+      if (!handleKey(app, event)) return;
+      event.preventDefault();
+      popover?.hidePopover();
     };
     addEventListener('keydown', handle, { signal });
   });
@@ -19,8 +24,7 @@ export function useShortcuts(): void {
 function handleKey(app: App, event: KeyboardEvent): boolean {
   const { dialogs, selection, cursor, operations, session } = app;
   const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
-  if (!(target instanceof Element) || altKey || document.querySelector('dialog[open], :popover-open'))
-    return false;
+  if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return false;
   const isCommand = ctrlKey || metaKey;
   if (isCommand && key.toLowerCase() === 'k')
     (document.getElementById('search') as HTMLInputElement).select();
