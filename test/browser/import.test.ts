@@ -273,6 +273,7 @@ test('A corrected export of 10,000 books updates 50 of them, which is one line o
   const corrected = `id,title,author,year\r\n${rows.join('')}`;
   await drop(page, { 'books.csv': corrected });
   await dialog.getByText('Update 50, add 0, unchanged 9,950').waitFor();
+  await dialog.getByText('Where a book was changed since the file was exported, the file wins.').waitFor();
   await dialog.getByText('Show the changes').click();
   const changes = dialog.getByRole('list', { name: 'Changes' }).getByRole('listitem');
   assert.deepEqual(

@@ -120,6 +120,7 @@ function UpdateOption({ fileImport }: { fileImport: FileImport }) {
         </>
       )}
       {skipped > 0 && <p class="quiet">{formatMessage(t.existing, { count: skipped })}</p>}
+      {update && update.plan.changes.length > update.plan.added && <p class="quiet">{t.fileWins}</p>}
       {update && <ChangedRows update={update} />}
     </>
   );
