@@ -525,6 +525,29 @@ test('The cells of a new book are saved together, and marked as long as they are
   const { cells, service, list } = console;
   cells.edit(undefined, 'title', 'Orlando');
   cells.edit(undefined, 'author', 'Virginia Woolf');
+test('Of all selected books, one that another user deletes is subtracted once', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { list, history, selection, service } = console;
+  const app = { ...console, isVisible: signal(true) };
+  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  await until(() => history.isKept.value === true && list.total.value === CLASSICS.length);
+  selection.all();
+  const emma = list.at(9);
+  assert.ok(emma);
+  selection.set([emma], false);
+  for (const [id, count] of [
+    [1, CLASSICS.length - 2],
+    [emma.id, CLASSICS.length - 2],
+  ]) {
+    await service.fetch('DELETE', `/book/${id}`);
+    await until(() => list.loaded.rowOf(id ?? 0) === undefined);
+    assert.equal(selection.count.value, count);
+  }
+  assert.equal(list.total.value, CLASSICS.length - 2);
+  follower.close();
+});
+
   assert.deepEqual(cells.newBook, { id: 0, title: 'Orlando', author: 'Virginia Woolf', year: 0 });
   assert.equal(cells.save(), true);
   assert.deepEqual([cells.isSaving('new', 'author'), cells.newBook], [true, undefined]);

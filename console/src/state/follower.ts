@@ -146,7 +146,7 @@ export class Follower {
         for (const book of stored) if (!listed.has(book.id) && added.has(book.id)) list.append(book);
         list.revision.value++;
       }
-      this.#app.selection.set(deleted, false);
+      this.#app.selection.forget(deleted);
       this.#app.history.received.value = last;
     });
     this.#planCount();

@@ -285,7 +285,7 @@ export class Operations {
       done.some(({ before, after }) => !before && after) || deleted.some(({ id }) => !loaded.has(id));
     batch(() => {
       this.#app.list.apply([...done, ...current]);
-      this.#app.selection.set(deleted, false);
+      this.#app.selection.forget(deleted);
       const changed = done.flatMap(({ after }) => after ?? []);
       // What is left stays selected alone.
       if (failures.length + left.length > 0) this.#app.selection.set(changed, false);

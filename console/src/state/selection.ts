@@ -83,6 +83,12 @@ export class Selection {
   }
 
   all(): void {
+  /** Forgets deleted books: they are not selected, and not left out of all books either, which the list counts without them. */
+  forget(deleted: Iterable<Book>): void {
+    for (const { id } of deleted) this.#books.delete(id);
+    this.#changes.value = this.#changes.peek() + 1;
+  }
+
     this.#books.clear();
     this.#isInverse = true;
     this.#changes.value++;
