@@ -109,6 +109,25 @@ test('A block of cells is selected with Shift, the keyboard and the mouse, copie
   assert.equal((await findBook(service, 10))?.author, 'Jane Austen');
 });
 
+test('With a range of cells and selected books, the bar has the commands of the keys, which are those of the range', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const bar = page.getByRole('region', { name: 'Selection' });
+  await rowOf(page, 'Emma').getByRole('checkbox').click();
+  await bar.getByText('1 selected').waitFor();
+  await rowOf(page, 'The Iliad').locator('.year').click();
+  await extend(page, 'ArrowDown', 1);
+  await bar.getByText('2 cells').waitFor();
+  assert.equal(await button(page, 'Delete').count(), 0);
+  await page.keyboard.press('Delete');
+  await page.getByText('Changed: 2 books').waitFor();
+  assert.deepEqual(await yearsOf(service, 2), [0, 0]);
+  await page.keyboard.press('Escape');
+  await bar.getByText('1 selected').waitFor();
+  await button(page, 'Delete').click();
+  await page.getByText('Deleted: “Emma”').waitFor();
+});
+
 test('A year that was just typed fills 40 rows; one undo restores them', async (context) => {
   const { page, service } = (await pages.openConsole(context)) ?? {};
   if (!page || !service) return;

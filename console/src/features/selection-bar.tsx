@@ -44,7 +44,9 @@ export function SelectionBar() {
   const t = allTexts.value;
   const count = selection.count.value;
   if (operations.progress.value) return <RunningOperation {...operations.progress.value} />;
-  if (count === 0) return range && !session.isReadOnly.value ? <RangeBar range={range} /> : null;
+  // The commands of the keys, too.
+  if (range && !session.isReadOnly.value) return <RangeBar range={range} />;
+  if (count === 0) return null;
   const isTooMany = count > OPERATION_BOOKS_MAX;
   const isReadOnly = session.isReadOnly.value;
   return (
@@ -96,7 +98,7 @@ export function SelectionBar() {
   );
 }
 
-/** The number of cells of the range, and what can be done with them. */
+/** The number of cells of the range, what can be done with them, and what could not. */
 function RangeBar({ range }: { readonly range: CellRange }) {
   const app = useApp();
   const t = allTexts.value;
@@ -118,6 +120,7 @@ function RangeBar({ range }: { readonly range: CellRange }) {
         onClick={runAndFocus(() => fillDown(app))}
       />
       <Button variant="ghost" text={t.emptyCells} onClick={runAndFocus(() => emptyCells(app))} />
+      <FailureList />
     </section>
   );
 }
