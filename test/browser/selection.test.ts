@@ -128,6 +128,30 @@ test('Ctrl+A selects all books of the search, also those that are not loaded; a 
   assert.equal((await findBook(service, 190))?.year, 1989);
 });
 
+test('All books can be deleted only once they are counted, and the bar shows no other number before', async (context) => {
+  const { page, service } = (await pages.openConsole(context, {}, { books: manyBooks(1_500) })) ?? {};
+  if (!page || !service) return;
+  await waitForCount(page, '1,500 books');
+  const { promise: isCounted, resolve: count } = Promise.withResolvers<void>();
+  await page.route(/count=true/, async (route) => {
+    await isCounted;
+    await route.continue();
+  });
+  await page.getByRole('columnheader', { name: 'Title' }).getByRole('button').click();
+  await rowOf(page, 'Volume 10').getByRole('checkbox').focus();
+  await page.keyboard.press('ControlOrMeta+A');
+  await bar(page, 'All are selected, and are being counted …').waitFor();
+  assert.equal(await bar(page, 'selected').count(), 1);
+  assert.equal(await button(page, 'Delete').count(), 0);
+  await page.keyboard.press('Delete');
+  await page.locator('.toasts').getByText('All are selected, and are being counted …').waitFor();
+  count();
+  await bar(page, '1,500 selected').waitFor();
+  assert.equal((await findBook(service, 1_500))?.title, 'Volume 1500');
+  await button(page, 'Delete').click();
+  await page.getByText('Deleted: 1,500 books').waitFor();
+});
+
 test('A range with Shift also selects rows that are not loaded yet; a new search clears the selection', async (context) => {
   const { page } = (await pages.openConsole(context, {}, { books: manyBooks(5_000) })) ?? {};
   if (!page) return;

@@ -439,6 +439,37 @@ test('After a 503 the list asks again after Retry-After, one request at a time, 
   console.isSignedIn.value = false;
 });
 
+test('While the service cannot count added books, their former number is not shown, and not all can be changed', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  await console.client.createMany(manyBooks(250));
+  const { held, respond } = heldClient(console.client);
+  const list = new BookList(
+    { ...console, client: held, onceClient: held },
+    console.address,
+    console.isSignedIn,
+  );
+  const selection = new Selection(list, console.address, console.isSignedIn);
+  const count = CLASSICS.length + 250;
+  for (let request = 0; request < 2; request++) await respond();
+  await until(() => list.total.value === count && !list.isCounting.value);
+  selection.all();
+  assert.equal(selection.isCounted.value, true);
+  await console.client.createMany(manyBooks(500));
+  void list.refresh();
+  await respond();
+  await respond(NOT_PREPARED);
+  await until(() => list.isUncounted.value);
+  assert.deepEqual([list.total.value, list.rowCount.value], [undefined, count]);
+  assert.equal(selection.isCounted.value, false);
+  const operations = new Operations({ ...console, list, selection });
+  await operations.runSelected('deleted', () => undefined);
+  assert.equal(operations.done.value.length, 0);
+  await respond();
+  await until(() => list.total.value === count + 500);
+  assert.deepEqual([selection.isCounted.value, selection.count.value], [true, count + 500]);
+});
+
 test('A new search that fails is not asked again when another one has followed', async () => {
   const console = await start(false);
   await using _ = console.service;
@@ -494,6 +525,29 @@ test('While a new search is loaded, no row of the last one is selected; all are 
   for (let request = 0; request < 2; request++) await respond();
 });
 
+test('Of all selected books, one that another user deletes is subtracted once', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { list, history, selection, service } = console;
+  const app = { ...console, isVisible: signal(true) };
+  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  await until(() => history.isKept.value === true && list.total.value === CLASSICS.length);
+  selection.all();
+  const emma = list.at(9);
+  assert.ok(emma);
+  selection.set([emma], false);
+  for (const [id, count] of [
+    [1, CLASSICS.length - 2],
+    [emma.id, CLASSICS.length - 2],
+  ]) {
+    await service.fetch('DELETE', `/book/${id}`);
+    await until(() => list.loaded.rowOf(id ?? 0) === undefined);
+    assert.equal(selection.count.value, count);
+  }
+  assert.equal(list.total.value, CLASSICS.length - 2);
+  follower.close();
+});
+
 test('A cell that cannot be saved is kept for the dialog, once', async () => {
   const console = await start(false);
   await using _ = console.service;
@@ -525,29 +579,6 @@ test('The cells of a new book are saved together, and marked as long as they are
   const { cells, service, list } = console;
   cells.edit(undefined, 'title', 'Orlando');
   cells.edit(undefined, 'author', 'Virginia Woolf');
-test('Of all selected books, one that another user deletes is subtracted once', async () => {
-  const console = await start(true);
-  await using _ = console.service;
-  const { list, history, selection, service } = console;
-  const app = { ...console, isVisible: signal(true) };
-  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
-  await until(() => history.isKept.value === true && list.total.value === CLASSICS.length);
-  selection.all();
-  const emma = list.at(9);
-  assert.ok(emma);
-  selection.set([emma], false);
-  for (const [id, count] of [
-    [1, CLASSICS.length - 2],
-    [emma.id, CLASSICS.length - 2],
-  ]) {
-    await service.fetch('DELETE', `/book/${id}`);
-    await until(() => list.loaded.rowOf(id ?? 0) === undefined);
-    assert.equal(selection.count.value, count);
-  }
-  assert.equal(list.total.value, CLASSICS.length - 2);
-  follower.close();
-});
-
   assert.deepEqual(cells.newBook, { id: 0, title: 'Orlando', author: 'Virginia Woolf', year: 0 });
   assert.equal(cells.save(), true);
   assert.deepEqual([cells.isSaving('new', 'author'), cells.newBook], [true, undefined]);

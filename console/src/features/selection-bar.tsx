@@ -4,6 +4,7 @@ import { allTexts } from '../language/texts.ts';
 import type { App } from '../state/app.ts';
 import type { CellRange } from '../state/cursor.ts';
 import { OPERATION_BOOKS_MAX, type Progress } from '../state/operations.ts';
+import type { Selection } from '../state/selection.ts';
 import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
 import { BookText } from './book-text.tsx';
@@ -14,15 +15,20 @@ import { useApp } from './use-app.ts';
 /** The failures that are listed; all are marked in the table. */
 const LISTED_MAX = 100;
 
-/** Deletes the selected books, unless they are too many. */
+/** Deletes the selected books, or says why not. */
 export function deleteSelected({ selection, operations, toasts }: App): void {
-  if (selection.count.value <= OPERATION_BOOKS_MAX) void operations.runSelected('deleted', () => undefined);
-  else {
-    toasts.show({
-      text: () => formatMessage(allTexts.value.tooManySelected, { max: OPERATION_BOOKS_MAX }),
-      isError: true,
-    });
-  }
+  const problem = problemOf(selection);
+  if (problem === undefined) void operations.runSelected('deleted', () => undefined);
+  else toasts.show({ text: () => problem, isError: true });
+}
+
+/** Why no command can change the selected books: they are not counted yet, or too many. */
+function problemOf({ count, isCounted }: Selection): string | undefined {
+  const t = allTexts.value;
+  if (!isCounted.value) return t.countingSelected;
+  return count.value > OPERATION_BOOKS_MAX
+    ? formatMessage(t.tooManySelected, { max: OPERATION_BOOKS_MAX })
+    : undefined;
 }
 
 /** The number of selected cells or, if there is no range of them, of selected books, for screen readers. */
@@ -30,6 +36,7 @@ export function SelectedCount() {
   const { cursor, selection } = useApp();
   const count = selection.count.value;
   if (cursor.range.value) return <CellCount range={cursor.range.value} />;
+  if (!selection.isCounted.value) return allTexts.value.countingSelected;
   return count > 0 ? formatMessage(allTexts.value.selected, { count }) : null;
 }
 
@@ -47,11 +54,11 @@ export function SelectionBar() {
   // The commands of the keys, too.
   if (range && !session.isReadOnly.value) return <RangeBar range={range} />;
   if (count === 0) return null;
-  const isTooMany = count > OPERATION_BOOKS_MAX;
+  const problem = problemOf(selection);
   const isReadOnly = session.isReadOnly.value;
   return (
     <section class="selection" aria-label={t.selection}>
-      <strong>{formatMessage(t.selected, { count })}</strong>
+      {selection.isCounted.value && <strong>{formatMessage(t.selected, { count })}</strong>}
       <Button
         text="✕"
         aria-label={t.clearSelection}
@@ -65,8 +72,8 @@ export function SelectionBar() {
           onClick={() => selection.all()}
         />
       )}
-      {isReadOnly ? null : isTooMany ? (
-        <span class="quiet">{formatMessage(t.tooManySelected, { max: OPERATION_BOOKS_MAX })}</span>
+      {isReadOnly ? null : problem !== undefined ? (
+        <span class="quiet">{problem}</span>
       ) : (
         <>
           <Button
@@ -86,7 +93,7 @@ export function SelectionBar() {
         text={t.export}
         onClick={() => dialogs.show({ kind: 'export', isSelection: true })}
       />
-      {!isTooMany && !isReadOnly && (
+      {problem === undefined && !isReadOnly && (
         <Button
           text={t.delete}
           variant="ghost danger"

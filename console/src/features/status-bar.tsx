@@ -63,10 +63,11 @@ function BookCount() {
     <>
       <div class="place">
         <p class="count" role="status">
-          {count !== undefined &&
-            (address.isSearch.value && total !== undefined && list.error.value === undefined
+          {count === undefined
+            ? list.isUncounted.value && t.counting
+            : address.isSearch.value && total !== undefined && list.error.value === undefined
               ? formatMessage(t.countOf, { count, total: Math.max(count, total) })
-              : formatMessage(t.count, { count }))}
+              : formatMessage(t.count, { count })}
         </p>
         <p aria-hidden="true">
           {count !== undefined && count > 0 && list.error.value === undefined && (

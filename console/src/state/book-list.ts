@@ -57,6 +57,8 @@ export class BookList {
   readonly isLoading = signal(true);
   /** Whether the matches are being counted. */
   readonly isCounting = signal(false);
+  /** Whether the service could not count the matches yet: {@link counted} may be of before a change of the books. */
+  readonly isUncounted = signal(false);
   /** Why books could not be loaded; they are requested again by themselves, after `Retry-After` or 5 seconds. */
   readonly error = signal<unknown>(undefined);
   /** Whether there is no book to show; unchanged while the next query is loaded, so that buttons do not move. */
@@ -66,7 +68,7 @@ export class BookList {
     void this.revision.value;
     if (this.loaded.isWhole) return this.loaded.end;
     const { value: counted } = this.counted;
-    return this.#loadedQuery === undefined || counted === undefined
+    return this.#loadedQuery === undefined || counted === undefined || this.isUncounted.value
       ? undefined
       : Math.max(counted, this.loaded.count);
   });
@@ -187,7 +189,10 @@ export class BookList {
       batch(() => {
         this.#clear();
         // The list keeps its height until the books are counted.
-        if (!isReload) this.counted.value = undefined;
+        if (!isReload) {
+          this.counted.value = undefined;
+          this.isUncounted.value = false;
+        }
         this.#loadedQuery = key;
         this.#add({ start, after: undefined }, page);
         for (const book of this.#appended) this.#append(book);
@@ -212,9 +217,13 @@ export class BookList {
   async #countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
     this.isCounting.value = true;
     try {
-      this.counted.value = await this.count(query, abort, this.#onceClient);
-      this.isCounting.value = false;
+      const count = await this.count(query, abort, this.#onceClient);
+      batch(() => {
+        this.counted.value = count;
+        this.isCounting.value = this.isUncounted.value = false;
+      });
     } catch (error) {
+      if (!abort.aborted) this.isUncounted.value = true;
       this.#askAgain(error, abort, () => void this.#countMatches(query, abort));
     }
   }

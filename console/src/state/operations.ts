@@ -103,7 +103,8 @@ export class Operations {
   async runSelected(kind: OperationKind, change: (book: Book) => Book | undefined): Promise<void> {
     const { list, selection } = this.#app;
     const total = selection.count.value;
-    if (total === 0 || total > OPERATION_BOOKS_MAX || this.progress.value) return;
+    if (!selection.isCounted.value || total === 0 || total > OPERATION_BOOKS_MAX || this.progress.value)
+      return;
     // Those that are selected now, not in its turn.
     const selected = selection.pages(this.#controller.signal);
     await this.#inTurn(async (stop) => {

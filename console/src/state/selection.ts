@@ -29,6 +29,12 @@ export class Selection {
       ? Math.max((total.value ?? rowCount.value) - this.#books.size, 0)
       : this.#books.size;
   });
+  /** Whether {@link Selection.count} is the number of selected books: that of all is unknown until the service has counted them. */
+  readonly isCounted = computed(() => {
+    void this.#changes.value;
+    const { total, isCounting } = this.#list;
+    return !this.#isInverse || (total.value !== undefined && !isCounting.value);
+  });
   readonly #list: BookList;
   /** The selected books, by id; if inverse, all books that match the search except these. */
   readonly #books = new Map<number, Book>();
@@ -77,18 +83,18 @@ export class Selection {
     if (changes === this.#changes.value) this.set(books, true);
   }
 
-  /** Takes over later versions of selected books. */
-  update(books: readonly Book[]): void {
-    for (const book of books) if (this.#books.has(book.id)) this.#books.set(book.id, book);
-  }
-
-  all(): void {
   /** Forgets deleted books: they are not selected, and not left out of all books either, which the list counts without them. */
   forget(deleted: Iterable<Book>): void {
     for (const { id } of deleted) this.#books.delete(id);
     this.#changes.value = this.#changes.peek() + 1;
   }
 
+  /** Takes over later versions of selected books. */
+  update(books: readonly Book[]): void {
+    for (const book of books) if (this.#books.has(book.id)) this.#books.set(book.id, book);
+  }
+
+  all(): void {
     this.#books.clear();
     this.#isInverse = true;
     this.#changes.value++;

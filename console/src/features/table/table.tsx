@@ -49,7 +49,9 @@ export function Table() {
   const hasNewRow = useComputed(
     () =>
       !isReadOnly.value &&
-      ((!address.isSearch.value && address.view.value.sort === 'id' && list.total.value !== undefined) ||
+      ((!address.isSearch.value &&
+        address.view.value.sort === 'id' &&
+        (list.counted.value ?? list.total.value) !== undefined) ||
         cells.open.value?.session.id === 'new'),
   );
   /** Before it, the new books that are being saved. */
@@ -65,13 +67,13 @@ export function Table() {
   const kept = {
     app,
     idAt,
+    newRow: () => (hasNewRow.value ? count.value - 1 : undefined),
     body,
     rowHeight,
-    newRow: () => (hasNewRow.value ? count.value - 1 : undefined),
     focusActive: keepFocus,
+    showActive,
     scrollBy: scroll.scrollBy,
   };
-    showActive,
   const keepPlace = useKeptPlace(kept);
   const rowAt = (y: number) => Math.floor((y - scroll.top()) / rowHeight.value);
   const drag = useCellDrag({ app, positionOf, rowAt, extend });

@@ -31,7 +31,8 @@ export class BookExport {
     this.#app = app;
     this.query = queryOf(app.address.view.value);
     this.isSelection = isSelection;
-    this.total = isSelection ? app.selection.count.value : app.list.total.value;
+    this.total =
+      isSelection && app.selection.isCounted.value ? app.selection.count.value : app.list.total.value;
   }
 
   /** Saves the file. @param title the beginning of its name */
