@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { assertEventually } from '../../testkit/eventually.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { manyBooks, store } from '../console/books.ts';
-import { ConsolePages, rowOf, waitForCount, yearField } from './console-pages.ts';
+import { ConsolePages, failedRequests, rowOf, waitForCount, yearField } from './console-pages.ts';
 
 /** More than an element can be high for. */
 const BOOKS = 210_000;
@@ -134,4 +134,19 @@ test('Among 210,000 books, the keyboard, the scroll bar and the wheel reach each
   );
   await (await yearField(page, 'From year')).fill('1990');
   await waitForCount(page, '10,500 books');
+});
+
+test('Where books cannot be loaded, the lower edge says so, until they are', async (context) => {
+  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests() });
+  if (!page) return;
+  await waitForCount(page, '210,000 books');
+  const problem = page.locator('.bottom').getByText('The books cannot be loaded now.');
+  await page.route('**/books?*', (route) => route.abort('connectionrefused'));
+  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)');
+  await problem.waitFor();
+  // The explanation above the list is out of view.
+  assert.ok(((await page.locator('.load-error').boundingBox())?.y ?? 0) < 0);
+  await page.unroute('**/books?*');
+  await problem.waitFor({ state: 'detached' });
+  await visibleNumbers(page);
 });

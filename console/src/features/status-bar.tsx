@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
-import { allTexts, texts } from '../language/texts.ts';
+import { allTexts, preparedPercent, texts } from '../language/texts.ts';
 import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
 import { later } from './later-code.ts';
@@ -58,6 +58,8 @@ function BookCount() {
   const { value: count } = list.total;
   const { value: total } = found.all;
   const { value: newBooks } = history.newBooks;
+  /** Which is explained above the list, where it may not be in view. */
+  const { value: error } = list.error;
   const { first, last } = list.inView.value;
   return (
     <>
@@ -65,14 +67,17 @@ function BookCount() {
         <p class="count" role="status">
           {count === undefined
             ? list.isUncounted.value && t.counting
-            : address.isSearch.value && total !== undefined && list.error.value === undefined
+            : address.isSearch.value && total !== undefined && error === undefined
               ? formatMessage(t.countOf, { count, total: Math.max(count, total) })
               : formatMessage(t.count, { count })}
         </p>
         <p aria-hidden="true">
-          {count !== undefined && count > 0 && list.error.value === undefined && (
+          {count !== undefined && count > 0 && error === undefined && (
             <span class="quiet">{formatMessage(t.rowsInView, { first: first + 1, last: last + 1 })}</span>
           )}
+        </p>
+        <p class="unsaved" aria-hidden="true">
+          {error !== undefined && preparedPercent(error) === undefined && t.notLoaded}
         </p>
         {!session.isReadOnly.value && <SaveState />}
       </div>
