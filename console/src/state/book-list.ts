@@ -35,6 +35,8 @@ const UNCOUNTED_ROWS = 1_000;
 const SKELETON_ROWS = 12;
 /** The wait before the service is asked again after an error that names none. */
 const RETRY_SECONDS = 5;
+/** A number of matches that is not counted anew within this time is not shown. */
+const COUNT_MS = 1_000;
 /** A longer `Retry-After` may be an accident. */
 const RETRY_SECONDS_MAX = 3_600;
 
@@ -216,6 +218,10 @@ export class BookList {
   /** Counts the matches, if need be in several attempts: the books are shown meanwhile. */
   async #countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
     this.isCounting.value = true;
+    const markUncounted = () => {
+      if (!abort.aborted) this.isUncounted.value = true;
+    };
+    const timer = setTimeout(markUncounted, COUNT_MS);
     try {
       const count = await this.count(query, abort, this.#onceClient);
       batch(() => {
@@ -223,8 +229,10 @@ export class BookList {
         this.isCounting.value = this.isUncounted.value = false;
       });
     } catch (error) {
-      if (!abort.aborted) this.isUncounted.value = true;
+      markUncounted();
       this.#askAgain(error, abort, () => void this.#countMatches(query, abort));
+    } finally {
+      clearTimeout(timer);
     }
   }
 
