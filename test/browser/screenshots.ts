@@ -5,7 +5,7 @@ import { TestBrowser } from '../../testkit/browser.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from '../console/books.ts';
 import { ROOT } from '../project/files.ts';
-import { chooseInMenu, openBook, rowOf, signIn } from './console-pages.ts';
+import { chooseInMenu, laterCode, openBook, rowOf, signIn } from './console-pages.ts';
 
 /**
  * Takes the screenshots that documents show: `node test/browser/screenshots.ts [NAME …]`. The font is that of the machine.
@@ -76,6 +76,41 @@ const SCREENS: Readonly<Record<string, Screen>> = {
         .locator('.year')
         .click({ modifiers: ['Shift'] });
       await page.getByRole('region', { name: 'Selection' }).waitFor();
+    },
+  },
+  editing: {
+    async reach(page) {
+      await openCatalogue(page);
+      await rowOf(page, 'Emma').locator('.year').click();
+      await page.keyboard.type('um 1815');
+      await page.keyboard.press('Enter');
+      await page.getByText('A year is a whole number').waitFor();
+    },
+  },
+  away: {
+    async reach(page) {
+      await openCatalogue(page);
+      await laterCode(page);
+      await page.route('**/*', (route) => route.abort('connectionrefused'));
+      await rowOf(page, 'Emma').locator('.year').click();
+      await page.keyboard.type('1816');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Control+End');
+      for (const [title, year] of [
+        ['Orlando', '1928'],
+        ['Flush', '1933'],
+      ] as const) {
+        await page.locator('.new .title').click();
+        for (const [text, key] of [
+          [title, 'Enter'],
+          ['Virginia Woolf', 'Enter'],
+          [year, 'Enter'],
+        ] as const) {
+          await page.keyboard.type(text);
+          await page.keyboard.press(key);
+        }
+      }
+      await page.getByText('Not saved: no connection.').waitFor();
     },
   },
   conflict: {
