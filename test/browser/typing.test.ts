@@ -11,6 +11,7 @@ import {
   ConsolePages,
   doubleClick,
   failedRequests,
+  focusedRow,
   rowOf,
   signIn,
   waitForCount,
@@ -173,6 +174,30 @@ test('The row of a new book keeps the focus, in view, when a thousand books come
     await waitForCount(page, count);
   }
   await assertEventually(() => row.count().then((count) => count === 1 && isInView(page)), true);
+});
+
+test('The cursor stays in the row to which the user moves it while the list is read anew', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  for (const title of ['Dracula', 'Ulysses']) await rowOf(page, title).getByRole('checkbox').click();
+  await page.keyboard.press('Delete');
+  await page.getByText('Deleted: 2 books').waitFor();
+  await rowOf(page, 'Emma').locator('.title').click();
+  const { promise: isMoved, resolve: respond } = Promise.withResolvers<void>();
+  await page.route('**/books?*', async (route) => {
+    await isMoved;
+    await route.continue();
+  });
+  const reading = page.waitForRequest('**/books?*');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await reading;
+  await service.fetch('DELETE', '/book/1');
+  await page.keyboard.press('ArrowDown');
+  await focusedRow(page, 'Frankenstein').waitFor();
+  respond();
+  await rowOf(page, 'The Iliad').waitFor({ state: 'detached' });
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  assert.equal(await focusedRow(page, 'Frankenstein').count(), 1);
 });
 
 test('What is half typed when the session expires is still half typed after the sign-in', async (context) => {

@@ -50,7 +50,8 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
       const show = focus.id === 0 && wasInView ? showActive : focusActive;
       if (body.current?.contains(document.activeElement)) requestAnimationFrame(() => show());
     }
-    if (app.list.isLoading.peek()) return;
+    // The rows are those of another query, unless they are read anew.
+    if (app.list.isLoading.peek() && !focus) return;
     const topRow = Math.ceil(hiddenHeight / rowHeight.peek()) + scrolled;
     places.current = {
       query,
