@@ -288,3 +288,27 @@ test('The handle of a range fills the cells below with the rows of the range, by
   assert.equal((await findBook(service, 7))?.author, CLASSICS[5]?.author);
   assert.equal((await findBook(service, 8))?.author, CLASSICS[7]?.author);
 });
+
+test('Cells that are cut are copied and emptied; one undo restores them', async (context) => {
+  const { page, service } = (await pages.openConsole(context, CLIPBOARD)) ?? {};
+  if (!page || !service) return;
+  // Not from the clipboard, which pages of other tests have, too.
+  await page.evaluate(
+    "addEventListener('cut', ({ clipboardData }) => { document.body.dataset.cut = clipboardData.getData('text/plain'); })",
+  );
+  const copied = () => page.locator('body').getAttribute('data-cut');
+  await rowOf(page, 'Candide').locator('.author').click();
+  await page.keyboard.press('ControlOrMeta+X');
+  await page.getByText('Changed: “Candide”').waitFor();
+  assert.equal(await copied(), 'Voltaire');
+  await page.keyboard.press('Shift+ArrowUp');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('ControlOrMeta+X');
+  await page.getByText('Changed: 2 books').waitFor();
+  assert.equal(await copied(), 'Jonathan Swift\t1726\n\t1759');
+  const { title } = CLASSICS[4] ?? {};
+  assert.deepEqual(await findBook(service, 5), { id: 5, title, author: '', year: 0 });
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Change undone: 2 books').waitFor();
+  assert.deepEqual(await findBook(service, 5), { id: 5, ...CLASSICS[4] });
+});

@@ -14,6 +14,7 @@ import { groupChanges, PastChanges } from '../../console/src/state/past-changes.
 import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
+import type { Field } from '../../formats/row.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, findBook, manyBooks, store } from './books.ts';
@@ -282,6 +283,28 @@ describe('Pasted cells', () => {
     assert.deepEqual([asked, (await findBook(service, 3))?.author], [[2], 'M.']);
     await paste(console, 0, 'author', 'Homer\nH.\nN.', answer(true));
     assert.deepEqual([asked, (await findBook(service, 3))?.author], [[2, 2], 'N.']);
+  });
+
+  test('fill a range that is a multiple of them in both directions, and are pasted once into others', async () => {
+    const { service, list, operations } = console;
+    const fill = (last: number, fields: readonly Field[], text: string) =>
+      paste(console, 0, fields[0] ?? 'title', text, yes, { first: 0, last, fields });
+    const authors = () =>
+      Promise.all([1, 2, 3, 4, 5].map(async (id) => (await findBook(service, id))?.author));
+    await list.reload();
+    const stored = await authors();
+    await fill(3, ['author'], 'One\nTwo\n');
+    assert.deepEqual(await authors(), ['One', 'Two', 'One', 'Two', stored[4]]);
+    await operations.undo();
+    await fill(2, ['author'], 'One\nTwo');
+    assert.deepEqual(await authors(), ['One', 'Two', ...stored.slice(2)]);
+    await operations.undo();
+    await fill(1, ['author', 'year'], 'One\t7\n');
+    assert.deepEqual(await authors(), ['One', 'One', ...stored.slice(2)]);
+    assert.equal((await findBook(service, 2))?.year, 7);
+    await operations.undo();
+    assert.deepEqual(await authors(), stored);
+    assert.deepEqual(await fill(1_000_000, ['year'], '7'), { kind: 'rows' });
   });
 
   test('replace those of rows that are not loaded between those that are, instead of adding books', async () => {

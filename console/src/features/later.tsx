@@ -13,5 +13,5 @@ export { Reports } from './reports.tsx';
 export { deleteSelected, SelectedCount, SelectionBar } from './selection-bar.tsx';
 export { CellEditor } from './table/cell-editor.tsx';
 export { emptyCells, fillDown } from './table/cell-range.ts';
-export { copyCells, pasteCells } from './table/clipboard.ts';
+export { copyCells, cutCells, pasteCells } from './table/clipboard.ts';
 export { Divider } from './table/divider.tsx';

@@ -2,6 +2,7 @@ import type { Book } from 'bookkeeping-client/index.ts';
 import { escapeFormula, unescapeFormula } from 'bookkeeping-formats/formula.ts';
 import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import type { BookList, Change } from './book-list.ts';
+import type { CellRange } from './cursor.ts';
 import { readYear, textOfYear } from './fields.ts';
 import type { Operations } from './operations.ts';
 
@@ -43,6 +44,7 @@ export function cellsOf(text: string): string[][] {
  * Writes cells over those of the list, from a row and a field on; rows after the last book are new books.
  *
  * @param mayReplace is asked before several books lose texts, with their number
+ * @param range is filled with the cells if it is a multiple of them in both directions, as in spreadsheet programs
  * @returns why nothing was changed; undefined when it was, or when the user did not want it
  */
 export async function paste(
@@ -51,8 +53,9 @@ export async function paste(
   field: Field,
   text: string,
   mayReplace: (books: number) => Promise<boolean>,
+  range?: CellRange,
 ): Promise<PasteProblem | undefined> {
-  const cells = cellsOf(text);
+  const cells = repeatIn(range, cellsOf(text));
   const fields = FIELDS.slice(FIELDS.indexOf(field));
   if (cells.length > CELL_ROWS_MAX) return { kind: 'rows' };
   const last = row + cells.length - 1;
@@ -77,6 +80,18 @@ export async function paste(
   if (cells.length > 1 && replaced > 0 && !(await mayReplace(replaced))) return undefined;
   await operations.run(books.some(Boolean) ? 'edited' : 'added', changes);
   return undefined;
+}
+
+/** The cells for a range that is a multiple of them in both directions, or else once. */
+function repeatIn(range: CellRange | undefined, cells: string[][]): string[][] {
+  if (!range) return cells;
+  const { first, last, fields } = range;
+  const [rows, columns, width] = [last - first + 1, fields.length, cells[0]?.length ?? 0];
+  const isEven = cells.every(({ length }) => length === width);
+  if (!isEven || rows % cells.length !== 0 || columns % width !== 0) return cells;
+  return Array.from({ length: Math.min(rows, CELL_ROWS_MAX + 1) }, (_, row) =>
+    Array.from({ length: columns / width }, () => cells[row % cells.length] ?? []).flat(),
+  );
 }
 
 /** The books of rows, fewer where the list ends; undefined if some are not loaded. @param last inclusive */

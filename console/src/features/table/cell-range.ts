@@ -7,15 +7,24 @@ import { CELLS, type CellRange } from '../../state/cursor.ts';
 import { isSame } from '../../state/fields.ts';
 import { CELL_ROWS_MAX, loadedRows, readRows, textOf } from '../../state/paste.ts';
 
-/** Copies the cells of a range; those that are not loaded are read first, if the browser lets the page write to the clipboard later. */
-export function copyRange(app: App, event: ClipboardEvent, { first, last, fields }: CellRange): void {
-  if (isTooLong(app, first, last)) return;
+/**
+ * Copies the cells of a range; those that are not loaded are read first, if the browser lets the page write to the clipboard later.
+ *
+ * @returns whether it did
+ */
+export async function copyRange(
+  app: App,
+  event: ClipboardEvent,
+  { first, last, fields }: CellRange,
+): Promise<boolean> {
+  if (isTooLong(app, first, last)) return false;
   const loaded = loadedRows(app.list, first, last);
-  if (loaded) event.clipboardData?.setData('text/plain', textOf(loaded, fields));
-  else void copyLater(app, { first, last, fields });
+  if (!loaded) return copyLater(app, { first, last, fields });
+  event.clipboardData?.setData('text/plain', textOf(loaded, fields));
+  return true;
 }
 
-async function copyLater({ list, toasts }: App, { first, last, fields }: CellRange): Promise<void> {
+async function copyLater({ list, toasts }: App, { first, last, fields }: CellRange): Promise<boolean> {
   let count = 0;
   const read = async () => {
     const books = await readRows(list, first, last);
@@ -25,9 +34,11 @@ async function copyLater({ list, toasts }: App, { first, last, fields }: CellRan
   try {
     await navigator.clipboard.write([new ClipboardItem({ 'text/plain': read() })]);
     toasts.show({ text: () => formatMessage(allTexts.value.cellsCopied, { count }) });
+    return true;
   } catch {
     // Without TLS there is no such clipboard.
     toasts.show({ text: () => allTexts.value.tooManyToCopy, isError: true });
+    return false;
   }
 }
 
@@ -52,8 +63,7 @@ export async function fillDown(app: App, rows = 1): Promise<void> {
 }
 
 /** Empties the cells of the range. */
-export async function emptyCells(app: App): Promise<void> {
-  const { value: range } = app.cursor.range;
+export async function emptyCells(app: App, range = app.cursor.range.value): Promise<void> {
   if (range) await write(app, range, () => ({ title: '', author: '', year: 0 }));
 }
 

@@ -4,7 +4,7 @@ import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
 import type { CellRange } from '../../state/cursor.ts';
 import { CELL_ROWS_MAX, cellsOf, copiedText, paste, textOf } from '../../state/paste.ts';
-import { copyRange } from './cell-range.ts';
+import { copyRange, emptyCells } from './cell-range.ts';
 
 /** The focused cell. */
 export interface CopiedPlace {
@@ -16,21 +16,37 @@ export interface CopiedPlace {
   readonly write: (row: number, column: number, text: string) => void;
 }
 
-/** Copies the range or, if there is none, the selected books or, if none is selected, the text of the focused cell. */
-export function copyCells(app: App, event: ClipboardEvent, place: CopiedPlace): void {
+/**
+ * Copies the range or, if there is none, the selected books or, if none is selected, the text of the focused cell.
+ *
+ * @returns whether it did
+ */
+export async function copyCells(app: App, event: ClipboardEvent, place: CopiedPlace): Promise<boolean> {
   const { list, selection, cursor, toasts } = app;
   const book = list.at(place.row);
   const books = selection.loaded();
   event.preventDefault();
   const { value: range } = cursor.range;
-  if (range) copyRange(app, event, range);
-  else if (books.length < selection.count.value)
+  if (range) return copyRange(app, event, range);
+  if (books.length < selection.count.value) {
     toasts.show({ text: () => allTexts.value.tooManyToCopy, isError: true });
-  else if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
+    return false;
+  }
+  if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
   else if (book) event.clipboardData?.setData('text/plain', copiedText(book, place.field ?? 'title'));
+  return books.length > 0 || book !== undefined;
 }
 
-/** Pastes cells from the first one of the range or the focused one on; a single one into all cells of the range. */
+/** Copies the range or the focused cell, and empties it; selected books are copied only. */
+export async function cutCells(app: App, event: ClipboardEvent, place: CopiedPlace): Promise<void> {
+  const { value: range } = app.cursor.range;
+  const isCell = app.selection.count.value === 0 && place.field !== undefined;
+  if (!(await copyCells(app, event, place))) return;
+  if (range) await emptyCells(app, range);
+  else if (isCell) place.write(place.row, place.column, '');
+}
+
+/** Pastes cells from the first one of the range or the focused one on, and again into a range that is a multiple of them. */
 export function pasteCells(
   app: App,
   event: ClipboardEvent,
@@ -41,26 +57,22 @@ export function pasteCells(
   event.preventDefault();
   const [[cell = '', ...others] = [], ...lines] = cellsOf(text);
   const { value: range } = app.cursor.range;
-  const [first] = range?.fields ?? [];
-  if (range && first) {
-    const isSingle = others.length + lines.length === 0;
-    void pasteBlock(app, range.first, first, isSingle ? repeatCell(text, range) : text);
-  } else if (others.length + lines.length > 0) void pasteBlock(app, row, field ?? 'title', text);
+  if (range || others.length + lines.length > 0)
+    void pasteBlock(app, range?.first ?? row, range?.fields[0] ?? field ?? 'title', text, range);
   else if (field) write(row, column, cell);
 }
 
-/** The text of a cell, for each cell of a range. */
-function repeatCell(text: string, { first, last, fields }: CellRange): string {
-  const cell = text.replace(/(?:\r\n|\r|\n)$/, '');
-  const line = Array.from(fields, () => cell).join('\t');
-  return Array.from({ length: last - first + 1 }, () => line).join('\n');
-}
-
-async function pasteBlock(app: App, row: number, field: Field, text: string): Promise<void> {
+async function pasteBlock(
+  app: App,
+  row: number,
+  field: Field,
+  text: string,
+  range: CellRange | undefined,
+): Promise<void> {
   const { pasteQuestion, paste: yes, canBeUndone } = allTexts.value;
   const mayReplace = (count: number) =>
     app.dialogs.ask(formatMessage(pasteQuestion, { count }), yes, canBeUndone);
-  const problem = await paste(app, row, field, text, mayReplace);
+  const problem = await paste(app, row, field, text, mayReplace, range);
   if (!problem) return;
   const message = () => {
     const { rows, columns, year } = allTexts.value.pasteProblems;

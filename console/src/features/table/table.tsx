@@ -131,6 +131,7 @@ export function Table() {
 
   useListeners((signal) => {
     addEventListener('copy', handleCopy, { signal });
+    addEventListener('cut', handleCut, { signal });
     addEventListener('paste', handlePaste, { signal });
   });
 
@@ -251,7 +252,12 @@ export function Table() {
 
   const place = (): CopiedPlace => ({ ...active.value, field: fieldOf(active.value.column), write });
   function handleCopy(event: ClipboardEvent): void {
-    if (isCellFocused() && getSelection()?.isCollapsed) later.value?.copyCells(app, event, place());
+    if (isCellFocused() && getSelection()?.isCollapsed) void later.value?.copyCells(app, event, place());
+  }
+
+  function handleCut(event: ClipboardEvent): void {
+    if (isCellFocused() && !isReadOnly.value && getSelection()?.isCollapsed)
+      void later.value?.cutCells(app, event, place());
   }
 
   function handlePaste(event: ClipboardEvent): void {
