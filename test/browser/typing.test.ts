@@ -324,3 +324,23 @@ test('Enter goes down, and an arrow key ends what is typed over a cell, but not 
   await page.locator('.new .title:focus').waitFor();
   await assertEventually(() => added(service), ['Orlando / Woolf / 1928']);
 });
+
+/** Sends a key as Safari sends the one that ends a composition of an input method: not as a part of it. */
+const sendInputMethodKey = (page: Page, key: string) =>
+  page.evaluate(`document.activeElement.dispatchEvent(
+    new KeyboardEvent('keydown', { key: '${key}', keyCode: 229, bubbles: true, cancelable: true }))`);
+
+test('Keys of an input method are for it: they neither save a cell nor discard it, nor clear or leave the search', async (context) => {
+  const { page } = (await pages.openConsole(context, {}, { books: [...SHELF] })) ?? {};
+  if (!page) return;
+  const editor = page.locator('.cell-editor');
+  await doubleClick(rowOf(page, 'The Odyssey').locator('.title'));
+  await editor.fill('源氏物語');
+  for (const key of ['Enter', 'Escape', 'Tab', 'ArrowDown']) await sendInputMethodKey(page, key);
+  assert.equal(await editor.inputValue(), '源氏物語');
+  await page.keyboard.press('Enter');
+  await rowOf(page, '源氏物語').waitFor();
+  await page.getByRole('searchbox').fill('源氏');
+  for (const key of ['ArrowDown', 'Escape']) await sendInputMethodKey(page, key);
+  assert.equal(await page.locator('#search:focus').inputValue(), '源氏');
+});

@@ -7,6 +7,7 @@ import { readYear } from '../state/fields.ts';
 import { request } from '../state/found-books.ts';
 import { columnOf, SORTS } from '../state/sort.ts';
 import { hasTooManyWords, type View, WORDS_MAX } from '../state/view.ts';
+import { isOfInputMethod } from '../ui/composing.ts';
 import { useApp } from './use-app.ts';
 
 /** The delay between the last key and the search. */
@@ -233,6 +234,7 @@ function QueryField({ id, name, hint, read, explain, onApply }: QueryFieldProps)
     },
     onKeyDown(event: TargetedKeyboardEvent<HTMLInputElement>) {
       const { key, currentTarget } = event;
+      if (isOfInputMethod(event)) return;
       const popover = currentTarget.closest<HTMLElement>('[popover]');
       if (key === 'Enter') {
         // Its button gets the focus, and would open it again.

@@ -1,4 +1,5 @@
 import type { App } from '../state/app.ts';
+import { isOfInputMethod } from '../ui/composing.ts';
 import { focusBooks } from '../ui/dialog.tsx';
 import { useListeners } from '../ui/use-listeners.ts';
 import { later } from './later-code.ts';
@@ -24,6 +25,7 @@ export function useShortcuts(): void {
 function handleKey(app: App, event: KeyboardEvent): boolean {
   const { dialogs, selection, cursor, operations, session } = app;
   const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
+  if (isOfInputMethod(event)) return false;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return false;
   const isCommand = ctrlKey || metaKey;
   if (isCommand && key.toLowerCase() === 'k')

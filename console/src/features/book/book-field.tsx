@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { Field } from 'bookkeeping-formats/row.ts';
 import { allTexts, formatYear } from '../../language/texts.ts';
 import { type FormFields, yearOf } from '../../state/fields.ts';
+import { isOfInputMethod } from '../../ui/composing.ts';
 import { BookInput } from '../book-input.tsx';
 import { useApp } from '../use-app.ts';
 
@@ -24,7 +25,7 @@ export function BookField({ name, draft, submit }: BookFieldProps) {
     'aria-invalid': isInvalid,
     'aria-describedby': hint && `${name}-hint`,
     onKeyDown(event: KeyboardEvent) {
-      if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
+      if (event.key === 'Enter' && !event.shiftKey && !isOfInputMethod(event)) submit(event);
     },
   };
   return (

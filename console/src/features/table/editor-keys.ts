@@ -2,6 +2,7 @@ import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
 import { type CellEdit, neighbour } from '../../state/cell-edits.ts';
 import { CELLS, TITLE } from '../../state/cursor.ts';
+import { isOfInputMethod } from '../../ui/composing.ts';
 import type { EditorMoves } from './cells.ts';
 
 /**
@@ -13,7 +14,7 @@ export function handleEditorKey(app: App, moves: EditorMoves, event: KeyboardEve
   const { cells } = app;
   const { key, shiftKey, ctrlKey, metaKey, altKey } = event;
   const { value: open } = cells.open;
-  if (!open || event.isComposing) return;
+  if (!open || isOfInputMethod(event)) return;
   if (key === 'F2' || key === 'Home' || key === 'End') cells.stay();
   const isPlain = !shiftKey && !ctrlKey && !metaKey && !altKey;
   const arrow = open.isTypedOver && isPlain ? arrowOf(event) : undefined;

@@ -6,6 +6,7 @@ import { texts } from '../../language/texts.ts';
 import { CELLS, type Position, TITLE } from '../../state/cursor.ts';
 import type { EditSession } from '../../state/edit-session.ts';
 import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
+import { isOfInputMethod } from '../../ui/composing.ts';
 import { useListeners } from '../../ui/use-listeners.ts';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
@@ -183,7 +184,7 @@ export function Table() {
     const book = list.at(row);
     const moveRow = ROW_MOVES[key];
     const moveCell = CELL_MOVES[key];
-    if (event.altKey || event.isComposing) return;
+    if (event.altKey || isOfInputMethod(event)) return;
     // The code of its editor is still being loaded.
     if (cells.open.value && !later.value) {
       if (key.length > 1) handleEditorKey(app, moves, event);
