@@ -195,9 +195,13 @@ test('A range has rows that are not loaded, which are read before they are copie
   await focusedRow(page, 'Volume 10100').waitFor();
   await page.keyboard.press('ControlOrMeta+C');
   await page.getByText('A range that is copied or changed can have up to 10,000 rows.').waitFor();
-  await page.keyboard.press('Control+Home');
-  await rowOf(page, 'Volume 1').locator('.year').click();
+  await page.keyboard.press('Control+Shift+ArrowUp');
+  await rangeOf(page, '2 cells').waitFor({ state: 'attached' });
+  await page.keyboard.press('Control+ArrowDown');
+  await page.locator('.new:focus-within').waitFor();
   assert.equal(await cellsInRange(page), 0);
+  await page.keyboard.press('Control+ArrowUp');
+  await rowOf(page, 'Volume 1').locator('.year').click();
   await page.evaluate("scrollTo(0, 5_990 * document.querySelector('.row-measure').offsetHeight)");
   await rowOf(page, 'Volume 6000')
     .locator('.year')

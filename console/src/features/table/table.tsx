@@ -196,7 +196,8 @@ export function Table() {
       // On a check box, what Shift starts there stays.
       const go = shiftKey || !isField ? extend : move;
       const last = (go === move ? count : list.rowCount).value - 1;
-      if (key === 'Home' || key === 'End') go(key === 'Home' ? 0 : last, column);
+      if (key === 'Home' || key === 'ArrowUp') go(0, column);
+      else if (key === 'End' || key === 'ArrowDown') go(last, column);
       else if (key.toLowerCase() === 'd' && isField && !isReadOnly.value) void later.value?.fillDown(app);
       else return;
     } else if (moveRow) {
