@@ -330,7 +330,7 @@ const sendInputMethodKey = (page: Page, key: string) =>
   page.evaluate(`document.activeElement.dispatchEvent(
     new KeyboardEvent('keydown', { key: '${key}', keyCode: 229, bubbles: true, cancelable: true }))`);
 
-test('Keys of an input method are for it: they neither save a cell nor discard it, nor clear or leave the search', async (context) => {
+test('Keys of an input method are for it: they neither save a cell nor discard it, nor clear or leave the search; Ctrl with a letter of another script undoes', async (context) => {
   const { page } = (await pages.openConsole(context, {}, { books: [...SHELF] })) ?? {};
   if (!page) return;
   const editor = page.locator('.cell-editor');
@@ -340,6 +340,10 @@ test('Keys of an input method are for it: they neither save a cell nor discard i
   assert.equal(await editor.inputValue(), '源氏物語');
   await page.keyboard.press('Enter');
   await rowOf(page, '源氏物語').waitFor();
+  // The undo of a keyboard of another script.
+  await page.evaluate(`document.activeElement.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'я', code: 'KeyZ', ctrlKey: true, bubbles: true, cancelable: true }))`);
+  await rowOf(page, 'The Odyssey').waitFor();
   await page.getByRole('searchbox').fill('源氏');
   for (const key of ['ArrowDown', 'Escape']) await sendInputMethodKey(page, key);
   assert.equal(await page.locator('#search:focus').inputValue(), '源氏');

@@ -10,6 +10,7 @@ import { cellsOf, textOf } from '../../console/src/state/paste.ts';
 import { directionOf, nextSort, SORTS } from '../../console/src/state/sort.ts';
 import { searchedWords } from '../../console/src/state/view.ts';
 import { ListHeight, visibleRows } from '../../console/src/state/visible-rows.ts';
+import { commandLetter } from '../../console/src/ui/keys.ts';
 import { matchedParts } from '../../console/src/ui/matched-parts.ts';
 import { visibleText } from '../../console/src/ui/visible-text.ts';
 
@@ -331,3 +332,17 @@ function loadAll(pages: LoadedPages, stored: readonly Book[], start: number, end
   }
   return count;
 }
+
+test('The letter of a command is that of the key, or of its place where the keyboard has another script', () => {
+  const letters = [
+    { key: 'Z', code: 'KeyY' },
+    { key: 'я', code: 'KeyZ' },
+    { key: 'Δ', code: 'KeyD' },
+    { key: 'ж', code: 'Semicolon' },
+    // Latin letters and signs in the place of others are no commands.
+    { key: 'à', code: 'KeyZ' },
+    { key: ';', code: 'KeyZ' },
+    { key: 'Delete', code: 'Delete' },
+  ].map(commandLetter);
+  assert.deepEqual(letters, ['z', 'z', 'd', 'semicolon', 'à', ';', 'delete']);
+});

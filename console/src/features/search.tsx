@@ -7,7 +7,7 @@ import { readYear } from '../state/fields.ts';
 import { request } from '../state/found-books.ts';
 import { columnOf, SORTS } from '../state/sort.ts';
 import { hasTooManyWords, type View, WORDS_MAX } from '../state/view.ts';
-import { isOfInputMethod } from '../ui/composing.ts';
+import { isOfInputMethod } from '../ui/keys.ts';
 import { useApp } from './use-app.ts';
 
 /** The delay between the last key and the search. */

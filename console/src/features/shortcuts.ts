@@ -1,6 +1,6 @@
 import type { App } from '../state/app.ts';
-import { isOfInputMethod } from '../ui/composing.ts';
 import { focusBooks } from '../ui/dialog.tsx';
+import { commandLetter, isOfInputMethod } from '../ui/keys.ts';
 import { useListeners } from '../ui/use-listeners.ts';
 import { later } from './later-code.ts';
 import { useApp } from './use-app.ts';
@@ -28,10 +28,9 @@ function handleKey(app: App, event: KeyboardEvent): boolean {
   if (isOfInputMethod(event)) return false;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return false;
   const isCommand = ctrlKey || metaKey;
-  if (isCommand && key.toLowerCase() === 'k')
-    (document.getElementById('search') as HTMLInputElement).select();
-  else if (isCommand && key.toLowerCase() === 'p' && !shiftKey && later.value)
-    void later.value.printBooks(app);
+  const letter = commandLetter(event);
+  if (isCommand && letter === 'k') (document.getElementById('search') as HTMLInputElement).select();
+  else if (isCommand && letter === 'p' && !shiftKey && later.value) void later.value.printBooks(app);
   else if (isCommand && key === '/') dialogs.show({ kind: 'shortcuts' });
   else if (key === 'Insert' && !isCommand && !shiftKey) dialogs.show({ kind: 'book', id: 'new' });
   else if ((key === 'ArrowDown' || key === 'ArrowUp') && isBesideTable(target)) focusBooks();
@@ -39,10 +38,10 @@ function handleKey(app: App, event: KeyboardEvent): boolean {
   else if (key === 'Escape' && cursor.range.value) cursor.endRange();
   else if (key === 'Escape') selection.clear();
   else if (!isCommand) return false;
-  else if (key.toLowerCase() === 'a') selection.all();
+  else if (letter === 'a') selection.all();
   else if (session.isReadOnly.value) return false;
-  else if (key.toLowerCase() === 'y' || (shiftKey && key.toLowerCase() === 'z')) void operations.redo();
-  else if (key.toLowerCase() === 'z') void operations.undo();
+  else if (letter === 'y' || (shiftKey && letter === 'z')) void operations.redo();
+  else if (letter === 'z') void operations.undo();
   else return false;
   return true;
 }

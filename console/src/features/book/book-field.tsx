@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { Field } from 'bookkeeping-formats/row.ts';
 import { allTexts, formatYear } from '../../language/texts.ts';
 import { type FormFields, yearOf } from '../../state/fields.ts';
-import { isOfInputMethod } from '../../ui/composing.ts';
+import { isOfInputMethod } from '../../ui/keys.ts';
 import { BookInput } from '../book-input.tsx';
 import { useApp } from '../use-app.ts';
 

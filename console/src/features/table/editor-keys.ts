@@ -2,7 +2,7 @@ import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
 import { type CellEdit, neighbour } from '../../state/cell-edits.ts';
 import { CELLS, TITLE } from '../../state/cursor.ts';
-import { isOfInputMethod } from '../../ui/composing.ts';
+import { isOfInputMethod } from '../../ui/keys.ts';
 import type { EditorMoves } from './cells.ts';
 
 /**

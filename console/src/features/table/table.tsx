@@ -6,7 +6,7 @@ import { texts } from '../../language/texts.ts';
 import { CELLS, type Position, TITLE } from '../../state/cursor.ts';
 import type { EditSession } from '../../state/edit-session.ts';
 import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
-import { isOfInputMethod } from '../../ui/composing.ts';
+import { commandLetter, isOfInputMethod } from '../../ui/keys.ts';
 import { useListeners } from '../../ui/use-listeners.ts';
 import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
@@ -198,7 +198,7 @@ export function Table() {
       const last = (go === move ? count : list.rowCount).value - 1;
       if (key === 'Home' || key === 'ArrowUp') go(0, column);
       else if (key === 'End' || key === 'ArrowDown') go(last, column);
-      else if (key.toLowerCase() === 'd' && isField && !isReadOnly.value) void later.value?.fillDown(app);
+      else if (commandLetter(event) === 'd' && isField && !isReadOnly.value) void later.value?.fillDown(app);
       else return;
     } else if (moveRow) {
       const { upper, lower } = rowArea();
