@@ -5,10 +5,13 @@ import type { HttpResult } from '../http/response.ts';
 import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
 
 /**
- * A page of the whole list. Its number of books bounds the latency of other calls and the garbage that a list creates; its length the
- * memory, which has two pages of a list: so 128 longer lists can be sent in a budget of 32 MiB.
+ * The first page of the whole list, and the most that a later one has. The number of books bounds the latency of other calls and the garbage
+ * that a list creates; the length the memory, which has two pages of a list: so 128 longer lists can be sent in a budget of 32 MiB.
  */
 const LIST_PAGE = { books: 700, bytes: 128 * 1_024 };
+const LATER_PAGE_BOOKS = 1_050;
+/** What a later page aims at, by the length of the last one: a page that ends at a number of books takes the store less than one that is full. */
+const LATER_PAGE_BYTES = 104 * 1_024;
 
 /** GET /books: all books in order of id, and single pages of them. */
 export class ListHandler {
@@ -50,8 +53,13 @@ export class ListHandler {
   /** While the client reads a page, the store reads the next one. */
   async *#allPages(first: ListPage, response: UnreadResponse): AsyncGenerator<Uint8Array> {
     const begin = () => response.expectClient();
+    let { books } = LIST_PAGE;
     for (let page = first; ; ) {
-      const next = page.last === undefined ? undefined : this.#store.list(page.last, { ...LIST_PAGE, begin });
+      books = Math.min(LATER_PAGE_BOOKS, Math.ceil((books * LATER_PAGE_BYTES) / page.json.length));
+      const next =
+        page.last === undefined
+          ? undefined
+          : this.#store.list(page.last, { bytes: LIST_PAGE.bytes, books, begin });
       next?.catch(() => {}); // The client may disconnect before the generator awaits it.
       yield page.json;
       if (!next) return;

@@ -20,6 +20,8 @@ export interface BatchOptions<Item> {
   readonly joining?: () => (item: Item) => boolean;
   /** Called before an item runs. What it throws rejects the call, and the item does not run. */
   readonly begin?: (item: Item) => void;
+  /** Whether a batch ends in the turn of the event loop in which it starts. Then the turn's other calls follow after a lone one, too. */
+  readonly endsInTurn?: boolean;
 }
 
 /** `isUndone` of batches that only read. */
@@ -32,8 +34,8 @@ export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonl
 const GATHERING_TURNS_MAX = 8;
 
 /**
- * Runs concurrent calls in batches: calls that arrive while a batch runs, and in the turns after it, form the next one. A call that finds
- * no other runs at once if the batch before had one call, too: a lone client never waits.
+ * Runs concurrent calls in batches: calls that arrive while a batch runs, and in the turns after one of several calls, form the next one. A
+ * call that finds no other runs at once if the batch before had one call, too: a lone client never waits.
  *
  * If a batch fails and has changed nothing, its items are retried one by one; if it may have changed something, all its calls fail. After
  * {@link StoreUnavailable}, they and all queued calls fail.
@@ -79,7 +81,8 @@ export class BatchQueue<Item, Result> {
       const batch = this.#takeBatch();
       if (batch.length > 0) await this.#flush(batch);
       this.#wasAlone = batch.length <= 1;
-      await this.#gather();
+      // A lone list, which calls for its next page now, does not wait.
+      if (!this.#wasAlone || this.#options.endsInTurn) await this.#gather();
     }
     this.#isRunning = false;
     this.#onIdle?.();

@@ -122,6 +122,23 @@ describe('A call', () => {
     assert.deepEqual(batches, ['a', 'b c']);
   });
 
+  test('that follows a lone one runs in the same turn, unless batches end in the turn in which they start', async () => {
+    for (const endsInTurn of [false, true]) {
+      const batches: string[] = [];
+      const run = async (items: readonly string[]) => {
+        batches.push(items.join(' '));
+        return items;
+      };
+      const queue = new BatchQueue<string, string>(run, { ...BOUNDS, endsInTurn });
+      await queue.add('a');
+      let isSameTurn = true;
+      setImmediate(() => (isSameTurn = false));
+      await queue.add('b');
+      assert.deepEqual(batches, ['a', 'b']);
+      assert.equal(isSameTurn, !endsInTurn);
+    }
+  });
+
   test('that arrives while a batch runs joins the next one', async () => {
     const harness = new Harness();
     await harness.call('a');

@@ -59,7 +59,11 @@ class SqliteBookStore implements OpenStore {
       name: 'write',
       isUndone: isUndoneInThread,
     });
-    this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
+    this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
+      ...options,
+      name: 'find',
+      endsInTurn: true,
+    });
     const read = (requests: readonly PageRequest[]) => this.#listThread.send(requests);
     this.#lists = new BatchQueue((calls) => readPages(calls, read), {
       ...options,
