@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomes } from '../src/http/outcomes.ts';
 import { BOOKS, makeBooks } from './books.ts';
 import { sendRequest } from './services/send-request.ts';
@@ -31,6 +32,11 @@ export async function assertSearches(url: string): Promise<void> {
   const matches = books.filter(({ title }) => title.includes('Golden Mirror')).slice(0, PAGE);
   const found = await dataOf(url, `GET ${searchPath('golden mirror')}`, outcomes.booksRetrieved);
   assert.deepEqual(found, matches);
+}
+
+/** Searches until the index has all books: the first search makes the service create it. */
+export async function waitForIndex(url: string): Promise<void> {
+  while ((await sendRequest(url, `GET ${searchPath('golden mirror')}`)).status !== 200) await sleep(100);
 }
 
 async function dataOf(url: string, line: string, { status, message }: Outcome): Promise<unknown> {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Generator, LoadResult } from './load/load.ts';
 import { TOKEN } from './services/credentials.ts';
-import type { Service, ServiceName } from './services/service.ts';
+import type { Kept, Service, ServiceName } from './services/service.ts';
 import { readCpuSeconds, readPeakMemoryBytes, resetPeakMemory, waitUntilIdle } from './services/usage.ts';
 import { type WorkloadName, workloads } from './workloads.ts';
 
@@ -11,6 +11,8 @@ export interface Series {
   readonly service: ServiceName;
   readonly workload: WorkloadName;
   readonly connections: number;
+  /** See {@link Service}. */
+  readonly kept?: Kept | undefined;
 }
 
 export interface Measurement extends Series {
@@ -63,6 +65,7 @@ export class Meter {
     if (workloads[workload].writes) this.#filled.delete(service);
     return {
       service: service.name,
+      kept: service.kept,
       workload,
       connections,
       requestsPerSecond: responses / seconds,

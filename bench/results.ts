@@ -40,7 +40,7 @@ export class Results {
   }
 
   peakMemoryBytes(service: ServiceName): number {
-    const own = this.measurements.filter((measurement) => measurement.service === service);
+    const own = this.measurements.filter((one) => one.service === service && one.kept === undefined);
     return Math.max(...own.map(({ peakMemoryBytes }) => peakMemoryBytes));
   }
 
@@ -48,12 +48,13 @@ export class Results {
     return this.measurements.filter(({ failures }) => failures > 0);
   }
 
-  #successes({ service, workload, connections }: Series): Measurement[] {
+  #successes({ service, workload, connections, kept }: Series): Measurement[] {
     return this.measurements.filter(
       (measurement) =>
         measurement.service === service &&
         measurement.workload === workload &&
         measurement.connections === connections &&
+        measurement.kept === kept &&
         measurement.failures === 0,
     );
   }

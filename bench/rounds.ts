@@ -1,7 +1,7 @@
 import type { Meter } from './measure.ts';
 import type { Options } from './options.ts';
 import type { Results } from './results.ts';
-import type { Service } from './services/service.ts';
+import { KEPT, type Service } from './services/service.ts';
 
 interface RoundOptions {
   readonly options: Options;
@@ -29,7 +29,7 @@ export async function measureRound(
         results.measurements.push(measurement);
         const { requestsPerSecond, p99Ms, failures } = measurement;
         progress(
-          `round ${round + 1} of ${options.rounds}: ${workload}, ${connections} connections, ${service.name}: ` +
+          `round ${round + 1} of ${options.rounds}: ${workload}, ${connections} connections, ${service.name}${service.kept ? ` (${KEPT[service.kept]})` : ''}: ` +
             `${Math.round(requestsPerSecond)} requests/s, p99 ${p99Ms.toFixed(2)} ms${failures > 0 ? `, ${failures} FAILED` : ''}`,
         );
       }

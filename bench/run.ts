@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../testkit/cluster.ts';
 import { BOOKS } from './books.ts';
-import { assertContract, assertSearches } from './contract.ts';
+import { assertContract, assertSearches, waitForIndex } from './contract.ts';
 import type { Generator } from './load/load.ts';
 import { measureLongList } from './long-list.ts';
 import { Meter } from './measure.ts';
@@ -14,6 +14,8 @@ import {
   ENGINES,
   type Engine,
   isPeer,
+  KEPT,
+  type Kept,
   type Service,
   type ServiceName,
   startIfInstalled,
@@ -22,6 +24,7 @@ import {
 import { readMemoryBytes } from './services/usage.ts';
 import { measureStarts } from './starts.ts';
 import { createDatabase } from './tables/postgres.ts';
+import { WRITE_WORKLOADS } from './workloads.ts';
 
 interface RunDependencies {
   readonly generator: Generator;
@@ -31,6 +34,8 @@ interface RunDependencies {
   readonly progress: (line: string) => void;
 }
 
+/** Shorter than the rounds, as eight services are compared. */
+const WRITE_COSTS = { rounds: 2, seconds: 1 };
 /** The wait before memory is read. */
 const SETTLE_MS = 2_000;
 
@@ -48,10 +53,14 @@ export async function run(
     createDatabase: () => createDatabase(cluster.url, `bench_${++databases}`),
   });
   /** Measures workloads in rounds on services with {@link BOOKS} books. */
-  const measureRounds = async (services: readonly Service[], workloads: Options['workloads']) => {
+  const measureRounds = async (
+    services: readonly Service[],
+    workloads: Options['workloads'],
+    timing: Options = options,
+  ) => {
     for (const service of services) await warmUp(service, meter);
-    for (let round = 0; round < options.rounds; round++)
-      await measureRound(round, services, { options: { ...options, workloads }, meter, results, progress });
+    for (let round = 0; round < timing.rounds; round++)
+      await measureRound(round, services, { options: { ...timing, workloads }, meter, results, progress });
   };
   const startAll = async (names: readonly ServiceName[], stack: AsyncDisposableStack, suffix = '') => {
     const services: Service[] = [];
@@ -93,6 +102,20 @@ export async function run(
     await measureRounds(services, ['search']);
   }
   if (!options.extras) return results;
+  for (const engine of Object.keys(ENGINES) as Engine[]) {
+    if (!options.services.includes(engine)) continue;
+    progress(`writes with and without a history and a search index on ${engine}`);
+    await using stack = new AsyncDisposableStack();
+    const services: Service[] = [];
+    for (const kept of Object.keys(KEPT) as Kept[])
+      services.push(stack.use(await startKeeping(kept, engine, dependenciesOf(`${engine}-${kept}`))));
+    const { rounds } = WRITE_COSTS;
+    await measureRounds(services, WRITE_WORKLOADS, {
+      ...options,
+      ...WRITE_COSTS,
+      rounds: Math.min(rounds, options.rounds),
+    });
+  }
   for (const name of Object.keys(ENGINES) as Engine[]) {
     if (!options.services.includes(name)) continue;
     progress(`list of 1,000,000 books on ${name}`);
@@ -100,6 +123,19 @@ export async function run(
     results.longLists.set(name, await measureLongList(service, meter));
   }
   return results;
+}
+
+/** Starts a service whose books, when they are filled in, are in the index, if it keeps one. */
+async function startKeeping(kept: Kept, engine: Engine, dependencies: Dependencies): Promise<Service> {
+  const HISTORY = kept === 'history' || kept === 'both' ? 'on' : 'off';
+  const service = await startService(engine, { ...dependencies, variables: { HISTORY } });
+  const { table, server } = service;
+  if (!table || kept === 'neither' || kept === 'history') return { ...service, kept };
+  const fill = async (count: number) => {
+    await table.fill(count);
+    await waitForIndex(server.url);
+  };
+  return { ...service, kept, table: { ...table, fill } };
 }
 
 /** Gives the JIT compiler time to optimize. */

@@ -19,7 +19,7 @@ export const PAGE = 100;
 const REQUESTS = 10_000;
 
 /** More than any service reaches, because a book can be deleted only once. */
-const DELETES_PER_SECOND_MAX = 80_000;
+const DELETES_PER_SECOND_MAX = 50_000;
 
 const defaultBooks = () => BOOKS;
 
@@ -40,6 +40,8 @@ export const workloads = {
 } as const satisfies Record<string, Workload>;
 
 export type WorkloadName = keyof typeof workloads;
+
+export const WRITE_WORKLOADS = ['post', 'put', 'delete'] as const;
 
 export const WORKLOAD_NAMES = Object.keys(workloads) as WorkloadName[];
 

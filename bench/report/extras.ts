@@ -1,12 +1,17 @@
 import { CONNECTIONS, READS } from '../long-list.ts';
+import { CONNECTIONS as CLIENTS } from '../options.ts';
 import type { Results } from '../results.ts';
-import { services } from '../services/service.ts';
+import { ENGINES, type Engine, KEPT, type Kept, services } from '../services/service.ts';
 import { median } from '../statistics.ts';
+import { WRITE_WORKLOADS, workloads } from '../workloads.ts';
 import { decimal, megabytes, table } from './markdown.ts';
 
 /** The sections about what is measured once, after the rounds. */
 export function renderExtras(results: Results): string[] {
   return [
+    '## Writes with a history and a search index',
+    'Requests/s, and the ratio to those of the same round without both. `HISTORY=off` and `HISTORY=on` choose the history; the first search creates the index, and from then on writes update it.',
+    renderWriteCosts(results),
     '## Start',
     'Milliseconds from the start of the process to the first response, with 10,000 books, over 10 starts.',
     renderStarts(results),
@@ -19,6 +24,35 @@ export function renderExtras(results: Results): string[] {
     `p99 of GET one at ${CONNECTIONS} connections in milliseconds, without a list, while a client reads one list after another, and beside a stalled client.`,
     renderLatenciesDuringLists(results),
   ];
+}
+
+function renderWriteCosts(results: Results): string {
+  const cell =
+    (service: Engine, connections: number, kept: Kept) => (workload: (typeof WRITE_WORKLOADS)[number]) => {
+      const series = { service, workload, connections, kept };
+      const rate = decimal(results.median(series, 'requestsPerSecond'));
+      if (kept === 'neither') return rate;
+      return `${rate} (${decimal(results.ratio(series, { ...series, kept: 'neither' }, 'requestsPerSecond'), 2)})`;
+    };
+  const rows = CLIENTS.flatMap((connections) =>
+    (Object.keys(ENGINES) as Engine[]).flatMap((engine) =>
+      (Object.keys(KEPT) as Kept[]).map((kept) => [
+        `${connections}`,
+        ENGINES[engine],
+        KEPT[kept],
+        ...WRITE_WORKLOADS.map(cell(engine, connections, kept)),
+      ]),
+    ),
+  );
+  return table(
+    [
+      '>connections',
+      'engine',
+      'keeps',
+      ...WRITE_WORKLOADS.map((workload) => `>${workloads[workload].title}`),
+    ],
+    rows,
+  );
 }
 
 function renderStarts({ startsMs }: Results): string {

@@ -4,7 +4,7 @@ import { CONNECTIONS } from '../options.ts';
 import type { Results } from '../results.ts';
 import { ENGINES, type Engine, PEERS, type Peer } from '../services/service.ts';
 import { median } from '../statistics.ts';
-import { WORKLOAD_NAMES, type WorkloadName, workloads } from '../workloads.ts';
+import { WORKLOAD_NAMES, type WorkloadName, WRITE_WORKLOADS, workloads } from '../workloads.ts';
 
 export interface Target {
   readonly title: string;
@@ -22,13 +22,12 @@ export function reaches({ bound, limit }: Target, value: number): boolean {
 }
 
 const [LONE = 1, SEVERAL = 32] = CONNECTIONS;
-const WRITES = ['post', 'put', 'delete'] as const;
 
 /** What a release must hold. */
 export const guards: readonly Target[] = [
   ...forEngines(0.8, 1.1, (engine, limit) => lowestRate(engine, SEVERAL, ['get'], limit)),
   ...forEngines(2.5, 2.5, (engine, limit) => lowestRate(engine, SEVERAL, ['list'], limit)),
-  ...forEngines(2.5, 1.3, (engine, limit) => lowestRate(engine, SEVERAL, WRITES, limit)),
+  ...forEngines(2.5, 1.3, (engine, limit) => lowestRate(engine, SEVERAL, WRITE_WORKLOADS, limit)),
   ...longLists('first byte', 50, 'ms', ({ firstByteMs }) => firstByteMs),
   ...longLists('memory above idle', 64, 'MB', ({ readingBytes }) => readingBytes / 1e6).slice(0, 1),
   ...longLists('memory above idle, stalled reader', 96, 'MB', ({ stalledBytes }) => stalledBytes / 1e6),
@@ -41,7 +40,7 @@ export const guards: readonly Target[] = [
 /** What somebody works on: at most ten. */
 export const goals: readonly Target[] = [
   ...forEngines(0.85, 0.8, (engine, limit) =>
-    lowestRate(engine, LONE, ['get', ...WRITES], limit, ['elysia']),
+    lowestRate(engine, LONE, ['get', ...WRITE_WORKLOADS], limit, ['elysia']),
   ),
   ...forEngines(0.85, 0.6, (engine, limit) => lowestRate(engine, LONE, ['list'], limit, ['elysia'])),
   ...forEngines(1, 1, (engine, limit) => lowestRate(engine, SEVERAL, ['page', 'search'], limit)),

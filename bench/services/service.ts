@@ -34,9 +34,20 @@ export function isPeer(name: ServiceName): boolean {
   return Object.keys(PEERS).some((peer) => name.startsWith(`${peer}-`));
 }
 
+/** What a service may keep besides the books: the titles of the rows of a table. */
+export const KEPT = {
+  neither: 'neither',
+  history: 'a history',
+  index: 'a search index',
+  both: 'both',
+} as const;
+export type Kept = keyof typeof KEPT;
+
 /** A running server. */
 export interface Service extends AsyncDisposable {
   readonly name: ServiceName;
+  /** Only where services that keep different things are compared. */
+  readonly kept?: Kept;
   /** Starts the server again on the same books. */
   readonly program: Program;
   readonly server: ServerProcess;
