@@ -234,10 +234,10 @@ test('A range that the mouse makes grows while the mouse is below the list or ab
   await author.hover();
   const { x = 0 } = (await author.boundingBox()) ?? {};
   await page.mouse.down();
-  await page.mouse.move(x + 50, 850, { steps: 5 });
+  await page.mouse.move(x + 50, 799, { steps: 5 });
   const isFarDown = () => page.evaluate("document.activeElement.closest('[data-index]').dataset.index > 120");
   await assertEventually(isFarDown, true);
-  await page.mouse.move(x + 50, -50, { steps: 5 });
+  await page.mouse.move(x + 50, 1, { steps: 5 });
   await focusedRow(page, 'Volume 1').waitFor();
   await page.mouse.up();
   await rangeOf(page, '2 cells').waitFor({ state: 'attached' });
