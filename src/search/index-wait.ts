@@ -12,6 +12,12 @@ export function notPrepared(percent: number | undefined): StoreUnavailable {
   return new StoreUnavailable('the search index is not ready', `The search is being prepared${part}`);
 }
 
+/** Explains the error of a search that has timed out before it knew that it has to wait for the index. */
+export function explainTimeout(error: unknown, percent: number | undefined): unknown {
+  const isUnexplained = error instanceof StoreUnavailable && error.detail === undefined;
+  return isUnexplained ? new StoreUnavailable(error.reason, notPrepared(percent).detail) : error;
+}
+
 /** The error of a search while the index cannot be used. @param reason for the log @param detail of it for the client */
 export function notUsable(reason: string, detail = 'the log of the service says why'): StoreUnavailable {
   return new StoreUnavailable(reason, `The search index cannot be used: ${detail}`);

@@ -128,6 +128,13 @@ test('A search on PostgreSQL that times out while the index is updated says so, 
 });
 
 describe('A service on SQLite', () => {
+  test('says that a search is prepared which times out before the index has told how far it is', async () => {
+    await using service = await startService({ httpLimits: { searchMs: 1 } });
+    const response = await service.fetch('GET', '/books?q=gormenghast');
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get('error-detail'), 'The search is being prepared');
+  });
+
   test('reports why a thread does not start', async () => {
     const causes: unknown[] = [];
     const observer = {

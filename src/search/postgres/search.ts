@@ -1,10 +1,9 @@
-import { StoreUnavailable } from '../../book/book-store.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { INDEX_WAITS_MS, notPrepared } from '../index-wait.ts';
+import { explainTimeout, INDEX_WAITS_MS, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
 import { ScanSnapshots } from './scan-snapshots.ts';
 import { IndexBehind, SearchIndex } from './search-index.ts';
@@ -55,13 +54,6 @@ export class PostgresSearch implements BookSearch {
     await this.#searcher.close();
   }
 
-  /** While the index is built, a search may time out before it knows that it has to wait for it. */
-  #explain(error: unknown): unknown {
-    const isUnexplained = error instanceof StoreUnavailable && error.detail === undefined;
-    if (!isUnexplained || !this.#index?.isApplying) return error;
-    return new StoreUnavailable(error.reason, notPrepared(this.#index.percent).detail);
-  }
-
   /** Repeats a search until the index has what it must see. */
   async #run<Result>(call: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
     const deadline = performance.now() + INDEX_WAITS_MS;
@@ -69,7 +61,8 @@ export class PostgresSearch implements BookSearch {
       try {
         return await this.#limiter.run(call, signal);
       } catch (error) {
-        if (!(error instanceof IndexBehind)) throw this.#explain(error);
+        if (!(error instanceof IndexBehind))
+          throw this.#index?.isApplying ? explainTimeout(error, this.#index.percent) : error;
         if (performance.now() > deadline) throw notPrepared(this.#index?.percent);
         await this.#index?.wait();
       }

@@ -6,7 +6,8 @@ import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';
+import { explainTimeout, INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';
+import type { Progress } from './index-updater.ts';
 import type { IndexResponse, SearchRequest, SearchResponse } from './search-thread.ts';
 
 const SEARCH_THREAD = new URL('./search-thread.ts', import.meta.url);
@@ -26,6 +27,8 @@ export class SqliteSearch implements BookSearch {
   readonly #limiter: ConcurrencyLimiter;
   readonly #part: DegradablePart;
   readonly #timer = new DueTimer(() => void this.#step());
+  /** That of the last step; undefined before the first one. */
+  #progress: Progress | undefined;
   #hasStarted = false;
   #isClosed = false;
 
@@ -62,7 +65,13 @@ export class SqliteSearch implements BookSearch {
     const deadline = performance.now() + INDEX_WAITS_MS;
     this.#start();
     for (;;) {
-      const response = await this.#limiter.run(() => this.#thread.send(request), signal);
+      const response = await this.#limiter
+        .run(() => this.#thread.send(request), signal)
+        .catch((error: unknown) => {
+          // A long step, such as the creation of an order, keeps the thread from telling it.
+          const isWaiting = signal?.aborted && !this.#progress?.isCurrent;
+          throw isWaiting ? explainTimeout(error, this.#progress?.percent) : error;
+        });
       if ('found' in response) return response.found;
       this.#report(response);
       if ('unusable' in response) throw notUsable(response.unusable, response.detail);
@@ -91,6 +100,7 @@ export class SqliteSearch implements BookSearch {
 
   /** Reports that the index cannot be used or was damaged, or that it can be used again. */
   #report(response: IndexResponse): void {
+    this.#progress = 'progress' in response ? response.progress : undefined;
     if ('unusable' in response) this.#reportCause(response.unusable);
     else this.#reportCause(response.progress.wasDamaged ? 'damaged' : undefined);
   }
