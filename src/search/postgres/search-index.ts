@@ -8,7 +8,7 @@ import { causeOf, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { notUsable, UnusableIndex } from '../index-wait.ts';
-import { applyChanges, BUILDING_STEP } from './apply-changes.ts';
+import { applyChanges, LONG_STEP } from './apply-changes.ts';
 import * as schema from './schema.ts';
 
 /** The longest time in which a search itself applies changes; after it this continues in the background. */
@@ -200,11 +200,14 @@ export class SearchIndex {
     try {
       this.#progress = { done: 0, total: 0 };
       let isDone = !(await schema.isBehind(this.#pool));
-      if (!isDone) this.#progress.total = await this.#transact((client) => schema.beginBacklog(client));
       while (!isDone && !this.#isClosed) {
+        // An import goes on while its first books are indexed.
+        if (this.#remaining <= 0)
+          this.#progress.total = this.#progress.done + (await this.#transact(schema.beginBacklog));
         isDone = await this.#transact(async (client) => {
           const { hasIndexes } = await this.#begin(client, schema.beginApplying(0));
-          const applied = await applyChanges(client, hasIndexes ? undefined : BUILDING_STEP);
+          const isLong = !hasIndexes || this.#remaining > MANY_CHANGES;
+          const applied = await applyChanges(client, isLong ? LONG_STEP : undefined);
           this.#progress.done += applied.count;
           if (applied.isDone && !hasIndexes) await schema.createIndexes(client);
           return applied.isDone;
