@@ -6,8 +6,10 @@ import { findFreePort } from './free-port.ts';
 
 /** The names that WebDriver has for keys. */
 export const KEYS = {
+  ArrowDown: '\uE015',
   Control: '\uE009',
   Delete: '\uE017',
+  End: '\uE010',
   Enter: '\uE007',
   Escape: '\uE00C',
   F2: '\uE032',
@@ -104,20 +106,30 @@ export class WebKit implements AsyncDisposable {
 
   /** Presses keys together: characters or {@link KEYS}. */
   async press(...keys: readonly string[]): Promise<void> {
-    const actions = [
+    await this.#act([
       ...keys.map((value) => ({ type: 'keyDown', value })),
       ...keys.toReversed().map((value) => ({ type: 'keyUp', value })),
-    ];
-    await this.#call('POST', `${this.#session}/actions`, { actions: [{ type: 'key', id: 'keys', actions }] });
+    ]);
   }
 
-  async type(text: string): Promise<void> {
-    for (const character of text) await this.press(character);
+  /** Types a text, or keys, one after the other. @param keyMs the time between two of them */
+  async type(text: string, keyMs = 0): Promise<void> {
+    await this.#act(
+      Array.from(text).flatMap((value) => [
+        { type: 'keyDown', value },
+        { type: 'keyUp', value },
+        { type: 'pause', duration: keyMs },
+      ]),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#session !== '') await this.#call('DELETE', this.#session);
     await this.#stop();
+  }
+
+  async #act(actions: readonly object[]): Promise<void> {
+    await this.#call('POST', `${this.#session}/actions`, { actions: [{ type: 'key', id: 'keys', actions }] });
   }
 
   async #find(selector: string): Promise<string> {
