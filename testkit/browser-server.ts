@@ -10,6 +10,11 @@ const ROOT = join(import.meta.dirname, '..');
 /** The browser of the tests: `BROWSER=firefox` runs them in Firefox. */
 export const BROWSER = process.env.BROWSER === 'firefox' ? 'firefox' : 'chromium';
 
+/** What Playwright cannot do in the browser of the tests, and why: the `skip` of a test that needs it. */
+export const UNSUPPORTED = {
+  media: BROWSER === 'firefox' && 'Firefox 153 has no command that sets the medium or the colour scheme',
+};
+
 /** The names of installed browsers on the path. */
 const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
@@ -35,7 +40,12 @@ export async function startBrowserServer(timeoutMs: number): Promise<BrowserServ
   for (const find of [browserOnPath, ...others]) {
     try {
       // The sandbox does not work as root; the browser visits only the service.
-      return await type.launchServer({ ...(await find()), chromiumSandbox: false, timeout: timeoutMs });
+      return await type.launchServer({
+        ...(await find()),
+        chromiumSandbox: false,
+        firefoxUserPrefs: FIREFOX_PREFERENCES,
+        timeout: timeoutMs,
+      });
     } catch (error) {
       reasons.push(reasonOf(error));
     }
@@ -53,6 +63,15 @@ async function browserOnPath(): Promise<LaunchOptions> {
   // With this channel, Playwright drives a Firefox that it has not patched, by WebDriver BiDi.
   return BROWSER === 'firefox' ? { executablePath, channel: 'moz-firefox' } : { executablePath };
 }
+
+/** As in Chromium: scroll bars take no place, tests read the clipboard without a question, there is a mouse, and no panel of downloads takes the focus. */
+const FIREFOX_PREFERENCES = {
+  'ui.useOverlayScrollbars': 1,
+  'dom.events.testing.asyncClipboard': true,
+  'ui.primaryPointerCapabilities': 6,
+  'ui.allPointerCapabilities': 6,
+  'browser.download.alwaysOpenPanel': false,
+};
 
 /** The browser of @sparticuz/chromium with its libraries, unpacked once. */
 async function packagedBrowser(): Promise<LaunchOptions> {

@@ -191,15 +191,19 @@ test('What looks different on a phone is accessible', async (context) => {
 });
 
 test('The focus is never hidden, and the controls that are always in view do not scroll the page', async (context) => {
-  const page = await pages.openSignedIn(context, service, '', { viewport: { width: 800, height: 450 } });
-  if (!page) return;
-  await rowOf(page, 'Emma').waitFor();
+  const open = () => pages.openSignedIn(context, service, '', { viewport: { width: 800, height: 450 } });
+  // Each in a page of its own, as Firefox does not return the focus that has left the page.
   for (const key of ['Tab', 'Shift+Tab']) {
-    await page.evaluate('scrollTo(0, 150), document.activeElement.blur()');
+    const page = await open();
+    if (!page) return;
+    await rowOf(page, 'Emma').waitFor();
+    await page.evaluate('scrollTo(0, 150)');
     let stops = 0;
     for (; (await press(page, key)) !== 'BODY'; stops++);
     assert.ok(stops > 10, `${stops} stops with ${key}`);
   }
+  const page = await open();
+  if (!page) return;
   await rowOf(page, 'Emma').locator('.title').focus();
   for (const key of [...Array<string>(11).fill('ArrowDown'), 'Home', 'End', 'PageUp']) await press(page, key);
 });

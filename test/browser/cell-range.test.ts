@@ -10,6 +10,7 @@ import {
   ConsolePages,
   failedRequests,
   focusedRow,
+  paste,
   rowOf,
   waitForCount,
 } from './console-pages.ts';
@@ -57,11 +58,7 @@ test('A column of 40 rows is copied as lines without tabs, and pasted', async (c
   await page.keyboard.press('Control+Home');
   await rowOf(page, 'The Odyssey').locator('.author').click();
   await extend(page, 'ArrowDown', 1);
-  await page.evaluate(`(() => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', 'Homer\\n');
-    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-  })()`);
+  await paste(page, 'Homer\n');
   await button(page, 'Paste').click();
   await page.getByText('Changed: 2 books').waitFor();
   assert.equal((await findBook(service, 3))?.author, 'Homer');

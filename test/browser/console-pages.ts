@@ -192,13 +192,43 @@ export async function doubleClick(target: Locator): Promise<void> {
   if (BROWSER === 'firefox') await target.dispatchEvent('dblclick');
 }
 
+/** Pastes a text, without the clipboard, which pages of other tests have, too. */
+export async function paste(page: Page, text: string): Promise<void> {
+  // Firefox takes no data in the constructor.
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    const event = new Event('paste', { bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(Object.assign(event, { clipboardData }));
+  })()`);
+}
+
 /** Clicks a button that saves a file. */
 export async function download(page: Page, saving: Locator): Promise<{ name: string; text: string }> {
+  if (BROWSER === 'firefox') return downloadInFirefox(page, saving);
   const started = page.waitForEvent('download');
   await saving.click();
   const file = await started;
   const chunks: Buffer[] = await (await file.createReadStream()).toArray();
   return { name: file.suggestedFilename(), text: Buffer.concat(chunks).toString() };
+}
+
+/** The file that the page gives to Firefox to save it, whose downloads Playwright does not report. */
+async function downloadInFirefox(page: Page, saving: Locator): Promise<{ name: string; text: string }> {
+  const saved = page.evaluate<{ name: string; text: string }>(`new Promise((resolve) => {
+    const { createObjectURL } = URL;
+    let file;
+    URL.createObjectURL = (blob) => createObjectURL((file = blob));
+    HTMLAnchorElement.prototype.click = async function () {
+      URL.createObjectURL = createObjectURL;
+      delete HTMLAnchorElement.prototype.click;
+      this.dispatchEvent(new MouseEvent('click', { cancelable: true }));
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await file.arrayBuffer());
+      resolve({ name: this.download, text });
+    };
+  })`);
+  await saving.click();
+  return saved;
 }
 
 /** Opens the dialog of a book. */

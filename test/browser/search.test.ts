@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { UNSUPPORTED } from '../../testkit/browser-server.ts';
 import { assertEventually } from '../../testkit/eventually.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, manyBooks, store } from '../console/books.ts';
@@ -190,7 +191,9 @@ test('An empty catalogue offers to import a file, and to add the first book', as
   await page.getByRole('dialog', { name: 'Import books' }).waitFor();
 });
 
-test('A print has the books of the search as a table, and none of the page', async (context) => {
+test('A print has the books of the search as a table, and none of the page', {
+  skip: UNSUPPORTED.media,
+}, async (context) => {
   const page = await openConsole(context, '?q=the+homer', /^$/);
   if (!page) return;
   await waitForCount(page, '2 books');

@@ -15,6 +15,7 @@ import {
   laterCode,
   noDialog,
   openBook,
+  paste,
   rowOf,
   signIn,
   waitForCount,
@@ -427,11 +428,7 @@ test('A user who only looks has no control that changes anything, and is told wh
   await rowOf(page, 'The Iliad').locator('.year').click();
   for (const key of ['Delete', 'x', 'Insert', 'ControlOrMeta+Z', 'ControlOrMeta+Y'])
     await page.keyboard.press(key);
-  await page.evaluate(`(() => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', '1');
-    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
-  })()`);
+  await paste(page, '1');
   assert.equal(await page.locator('.cell-editor, dialog').count(), 0);
   await page.keyboard.press('ControlOrMeta+A');
   await page.getByText('42 selected').first().waitFor();
