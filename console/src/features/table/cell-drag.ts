@@ -58,11 +58,15 @@ export function useCellDrag({ app, positionOf, rowAt, extend }: DraggedTable) {
       const rows = Math.sign(beyond) * (1 + Math.floor(Math.abs(beyond) / PIXELS_PER_ROW));
       if (beyond !== 0) reach(active.value.row + rows, active.value.column);
     };
-    const move = ({ target, clientY, buttons }: MouseEvent) => {
+    const move = (event: MouseEvent) => {
+      const { clientX, clientY, buttons } = event;
       if (buttons !== 1) pressed.current.abort();
       mouseY = clientY;
-      const { column } = positionOf(target) ?? active.value;
+      // In Firefox, the target is the pressed cell, as it clips its text.
+      const { column } = positionOf(document.elementFromPoint(clientX, clientY)) ?? active.value;
       if (buttons === 1 && beyondRows(mouseY) === 0) reach(rowAt(mouseY), Math.max(TITLE, column));
+      // Firefox selects texts afterwards.
+      if (hasMoved.current) event.preventDefault();
     };
     const release = () => {
       pressed.current.abort();

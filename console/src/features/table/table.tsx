@@ -401,7 +401,7 @@ export function Table() {
 
 /** The place of the cell that has an element. */
 function positionOf(target: EventTarget | null): Position | undefined {
-  const cell = (target as Element).closest('[aria-colindex]');
+  const cell = (target as Element | null)?.closest('[aria-colindex]');
   const row = Number(cell?.parentElement?.getAttribute('aria-rowindex')) - 2;
   return cell ? { row, column: columnOf(cell) } : undefined;
 }
