@@ -13,8 +13,6 @@ export const BROWSER = process.env.BROWSER === 'firefox' ? 'firefox' : 'chromium
 /** What Playwright cannot do in the browser of the tests, and why: the `skip` of a test that needs it. */
 export const UNSUPPORTED = {
   media: BROWSER === 'firefox' && 'Firefox 153 has no command that sets the medium or the colour scheme',
-  mouseBeyondWindow:
-    BROWSER === 'firefox' && 'the WebDriver of Firefox moves the mouse within the window only',
 };
 
 /** The names of installed browsers on the path. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { UNSUPPORTED } from '../../testkit/browser-server.ts';
 import { assertEventually } from '../../testkit/eventually.ts';
 import type { Service } from '../../testkit/service.ts';
 import { CLASSICS, findBook, manyBooks } from '../console/books.ts';
@@ -227,9 +226,7 @@ test('A range has rows that are not loaded, which are read before they are copie
   assert.equal((await findBook(service, 3_000))?.year, 1_999);
 });
 
-test('A range that the mouse makes grows while the mouse is below the list or above it', {
-  skip: UNSUPPORTED.mouseBeyondWindow,
-}, async (context) => {
+test('A range that the mouse makes grows while the mouse is below the list or above it', async (context) => {
   const { page } = (await pages.openConsole(context, CLIPBOARD, { books: manyBooks(300) })) ?? {};
   if (!page) return;
   const author = rowOf(page, 'Volume 2').locator('.author');
