@@ -57,8 +57,8 @@ export class Positions {
     for (const sort of SORTS) {
       if (this.#get('select 1 from positions where sort = ? limit 1', sort)) continue;
       if (performance.now() > deadline) return false;
-      for (let block: BookPosition | undefined = FIRST_POSITIONS[sort]; block; )
-        block = this.#insert(sort, block, this.#bookFrom(sort, block, BLOCK_BOOKS));
+      const { key, id } = FIRST_POSITIONS[sort];
+      this.#get(insertBlocks(sort), sort, key, id);
     }
     return true;
   }
@@ -138,7 +138,6 @@ export class Positions {
 
   /** The number of books before a position, or up to it. */
   #countTo(sort: SortKey, { key, id }: BookPosition, comparison: '<' | '<='): number {
-    const column = keyColumnOf({ sort });
     const block = this.#get(SELECT_BLOCK, sort, key, id) as unknown as Block | undefined;
     // A position may be before all books.
     if (!block) return 0;
@@ -149,10 +148,10 @@ export class Positions {
       block.id,
     );
     const within = this.#get(
-      `select count(*) as books from book_search
-       where (${column}, id) >= (?, ?) and (${column}, id) ${comparison} (?, ?)`,
+      `select count(*) as books from (${booksFrom(sort)} limit ?3) where (key, id) ${comparison} (?4, ?5)`,
       block.key,
       block.id,
+      block.books,
       key,
       id,
     );
@@ -161,30 +160,9 @@ export class Positions {
 
   /** The book that follows so many from a position on. */
   #bookFrom(sort: SortKey, { key, id }: BookPosition, skipped: number): BookPosition | undefined {
-    const column = keyColumnOf({ sort });
-    return this.#get(
-      `select ${column} as key, id from book_search where (${column}, id) >= (?, ?)
-       order by ${column}, id limit 1 offset ?`,
-      key,
-      id,
-      skipped,
-    ) as unknown as BookPosition | undefined;
-  }
-
-  /** Inserts a block that ends before another one. @returns that one */
-  #insert(sort: SortKey, block: BookPosition, next: BookPosition | undefined): BookPosition | undefined {
-    const column = keyColumnOf({ sort });
-    const books = next
-      ? BLOCK_BOOKS
-      : Number(
-          this.#get(
-            `select count(*) as books from book_search where (${column}, id) >= (?, ?)`,
-            block.key,
-            block.id,
-          )?.books,
-        );
-    this.#run('insert into positions (books, sort, key, id) values (?, ?, ?, ?)', books, sort, block);
-    return next;
+    return this.#get(`${booksFrom(sort)} limit 1 offset ?3 - 1`, key, id, skipped + 1) as unknown as
+      | BookPosition
+      | undefined;
   }
 
   #run(sql: string, books: number, sort: SortKey, { key, id }: BookPosition): void {
@@ -201,8 +179,36 @@ export class Positions {
   }
 }
 
+/**
+ * The first `?3` books from a position on, with its key `?1` and id `?2`. A condition `(year, id) >= (?1, ?2)` would read all books of the
+ * year, as SQLite looks up row values only by the columns of an index, without its row id.
+ */
+function booksFrom(sort: SortKey): string {
+  const column = keyColumnOf({ sort });
+  const first = (condition: string) =>
+    `select * from (select ${column} as key, id from book_search where ${condition} order by ${column}, id limit ?3)`;
+  return `
+    select key, id from (${first(`${column} = ?1 and id >= ?2`)} union all ${first(`${column} > ?1`)})
+    order by key, id`;
+}
+
+/** Inserts the blocks of an order, the first of which begins at the key `?2` and the id `?3`, and is there without books, too. */
+function insertBlocks(sort: SortKey): string {
+  const column = keyColumnOf({ sort });
+  return `
+    insert into positions (sort, key, id, books)
+    select ?1, iif(number = 0, ?2, key), iif(number = 0, ?3, id), min(${BLOCK_BOOKS}, total - number)
+    from (
+      select ${column} as key, id, row_number() over (order by ${column}, id) - 1 as number, (select count(*) from book_search) as total
+      from book_search
+    )
+    where number % ${BLOCK_BOOKS} = 0
+    union all
+    select ?1, ?2, ?3, 0 where not exists (select 1 from book_search)`;
+}
+
 const SELECT_BLOCK = `
-  select key, id from positions where sort = ? and (key, id) <= (?, ?) order by key desc, id desc limit 1`;
+  select key, id, books from positions where sort = ? and (key, id) <= (?, ?) order by key desc, id desc limit 1`;
 const COUNT = `
   update positions set books = books + counted.change
   from (

@@ -52,8 +52,8 @@ const KEYS = { title_key: 'title_key', author_key: 'author_key', twin_key: 'twin
 export const ORDERS = Object.entries(KEYS).map(
   ([key, columns]) => `create index if not exists by_${key} on book_search (${columns})`,
 );
-/** The work of creating one of them, in books that are added meanwhile. */
-const ORDER_PART = 0.04;
+/** The work of creating one of them, in books that are added meanwhile: of ten million, whose sorting does not fit into the cache. */
+const ORDER_PART = 0.06;
 export const DROP_ORDERS = Object.keys(KEYS).map((key) => `drop index if exists by_${key}`);
 
 export interface IndexState {
