@@ -3,7 +3,7 @@ import { isObject, isText } from '../src/json/json-object.ts';
 import { parseJson } from '../src/json/parse-json.ts';
 import { unescapeFormula } from './formula.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
-import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';
+import { FIELDS, type Field, type RawRow, type RowError, type RowPosition, textLengthOf } from './row.ts';
 import { readInteger, readYear, yearOfNumber } from './year.ts';
 
 export type ImportedBook = BookFields & { readonly id?: number };
@@ -223,7 +223,7 @@ function toBook(
 ): ReadBook | RowError {
   const long = acceptsLongTexts && id !== undefined ? undefined : findLongText(book);
   if (long) return { kind: 'text-too-long', field: long };
-  const isEmpty = book.title === '' && book.author === '' && !hasYear;
+  const isEmpty = textLengthOf(book) === 0 && !hasYear;
   if (id === undefined) return isEmpty ? { kind: 'empty' } : { book };
   return id >= 1 ? { book: { id, ...book } } : { kind: 'id', value: displayText(idValue) };
 }

@@ -1,18 +1,19 @@
 import type { BookFields } from '../src/book/contract.ts';
 import { foldText } from '../src/book/folded-text.ts';
+import { FIELDS } from './row.ts';
 
 /**
  * Books with the same key are equal. An import that skips existing books skips one row for each stored book that is equal: of two
  * equal rows both are stored when there is no such book, and one when there is one.
  */
-export function keyOf({ title, author, year }: BookFields): string {
-  return JSON.stringify([title, author, year]);
+export function keyOf(book: BookFields): string {
+  return JSON.stringify(FIELDS.map((field) => book[field]));
 }
 
 /** The book of a {@link keyOf}. */
 export function bookOfKey(key: string): BookFields {
-  const [title, author, year] = JSON.parse(key) as [string, string, number];
-  return { title, author, year };
+  const values = JSON.parse(key) as (string | number)[];
+  return Object.fromEntries(FIELDS.map((field, index) => [field, values[index]])) as unknown as BookFields;
 }
 
 /**

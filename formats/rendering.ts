@@ -1,6 +1,9 @@
 import type { Book } from '../src/book/book.ts';
 import type { Format } from './file-format.ts';
 import { escapeFormula } from './formula.ts';
+import { FIELDS, fieldsOf } from './row.ts';
+
+const COLUMNS = ['id', ...FIELDS] as const;
 
 interface Rendering {
   readonly mediaType: string;
@@ -14,10 +17,10 @@ interface Rendering {
 const RENDERINGS: Readonly<Record<Format, Rendering>> = {
   csv: {
     mediaType: 'text/csv',
-    head: csvRecord(['id', 'title', 'author', 'year']),
+    head: csvRecord(COLUMNS),
     separator: '',
     foot: '',
-    render: ({ id, title, author, year }) => csvRecord([id, title, author, year]),
+    render: (book) => csvRecord(COLUMNS.map((column) => book[column])),
   },
   json: {
     mediaType: 'application/json',
@@ -35,8 +38,8 @@ const RENDERINGS: Readonly<Record<Format, Rendering>> = {
   },
 };
 
-function toJson({ id, title, author, year }: Book): string {
-  return JSON.stringify({ id, title, author, year });
+function toJson(book: Book): string {
+  return JSON.stringify({ id: book.id, ...fieldsOf(book) });
 }
 
 /** The media type of a format (RFC 7111, RFC 8259; the one of NDJSON is not registered). */

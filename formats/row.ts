@@ -1,12 +1,13 @@
+import { FIELD_NAMES, type FieldName, fieldsOf, textLengthOf } from '../src/book/contract.ts';
 import { formatBytes } from '../src/http/body-limits.ts';
 import type { ArrayError } from '../src/json/array-scanner.ts';
 import { DEPTH_MAX, type JsonError } from '../src/json/parse-json.ts';
 
-export { DEPTH_MAX };
+export { DEPTH_MAX, fieldsOf, textLengthOf };
 
-/** The fields of a book that are read from a file. */
-export const FIELDS = ['title', 'author', 'year'] as const;
-export type Field = (typeof FIELDS)[number];
+/** The fields of a book, which are read from a file and written to one. */
+export const FIELDS: readonly Field[] = FIELD_NAMES;
+export type Field = FieldName;
 
 /** The maximum length of a row, in bytes: longer than a book, since a row may have columns that are not imported. */
 export const ROW_BYTES_MAX = 8 * 1_024 * 1_024;

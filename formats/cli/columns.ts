@@ -13,7 +13,7 @@ type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
 export type IdUse = 'keep' | 'update' | undefined;
 
 /** A comma in a value of `--map` that is not of the name of a column. */
-const SEPARATOR = /,(?=\s*(?:id|title|author|year)\s*=)/;
+const SEPARATOR = new RegExp(String.raw`,(?=\s*(?:id|${FIELDS.join('|')})\s*=)`);
 
 /**
  * Parses the values of `--map`, such as `title=original_title,year=` or `author=Author (Last, First)`: a field with nothing after
@@ -26,7 +26,7 @@ export function parseMap(maps: readonly string[] = [], ids?: IdUse): NamedColumn
     const field = ['id' as const, ...FIELDS].find((candidate) => candidate === name);
     if (!field || column === undefined) {
       throw new UsageError(
-        '--map must be such as title=original_title,year=, with the fields id, title, author, year',
+        `--map must be such as title=original_title,year=, with the fields id, ${FIELDS.join(', ')}`,
       );
     }
     if (field === 'id' && !ids) throw new UsageError('--map names id, which needs --keep-ids or --update');

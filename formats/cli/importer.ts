@@ -4,7 +4,7 @@ import { CommandError } from '../../src/cli/exits.ts';
 import type { BookArchive, ChangedBook } from '../../src/store/book-archive.ts';
 import type { BookRow, ImportedBook } from '../book-row.ts';
 import type { Mapping } from '../mapping.ts';
-import type { RowError } from '../row.ts';
+import { type RowError, textLengthOf } from '../row.ts';
 import { areIdsOfStore, changedFields, compareRow } from '../updated-book.ts';
 import type { IdUse } from './columns.ts';
 import { describeRowError } from './row-error.ts';
@@ -99,7 +99,7 @@ export class Importer {
       else if (this.#isSkipped(row.book)) this.counts.skipped++;
       else {
         this.#batch.push(row);
-        this.#length += row.book.title.length + row.book.author.length;
+        this.#length += textLengthOf(row.book);
         if (this.#batch.length >= BATCH_BOOKS_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush();
       }
     }

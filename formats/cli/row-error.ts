@@ -1,13 +1,13 @@
 import { ID_MAX, TEXT_LENGTH_MAX } from '../../src/book/book.ts';
 import type { Mapping } from '../mapping.ts';
-import { DEPTH_MAX, ROW_SIZE_MAX, type RowError } from '../row.ts';
+import { DEPTH_MAX, FIELDS, ROW_SIZE_MAX, type RowError } from '../row.ts';
 
 const MESSAGES = {
   'not-utf8': 'it is not UTF-8, unlike the rest of the file',
   'not-json': 'it is not JSON',
   'too-deep': `its arrays and objects are nested deeper than ${DEPTH_MAX}`,
   'not-object': 'it is not a JSON object',
-  empty: 'title, author and year are empty',
+  empty: `${new Intl.ListFormat('en-GB').format(FIELDS)} are empty`,
   'row-too-long': `it is longer than ${ROW_SIZE_MAX}`,
   'unclear-quote':
     'its quotation marks are unclear: one that begins a value must end it too, and one inside is doubled ("")',

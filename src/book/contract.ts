@@ -32,6 +32,16 @@ export type TextName = {
 }[FieldName];
 export const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'text') as TextName[];
 
+/** The fields of a book alone, without its id and what else comes with it. */
+export function fieldsOf(book: BookFields): BookFields {
+  return Object.fromEntries(FIELD_NAMES.map((name) => [name, book[name]])) as unknown as BookFields;
+}
+
+/** The length of the texts of a book, in UTF-16 code units. */
+export function textLengthOf(book: Partial<BookFields>): number {
+  return TEXT_NAMES.reduce((length, name) => length + (book[name]?.length ?? 0), 0);
+}
+
 /** The body of every response, with its keys in this order (specification, "Response envelope"). */
 export interface Envelope<Data> {
   readonly status: number;

@@ -66,7 +66,9 @@ export interface FoldedBook {
   readonly twinKey: number;
 }
 
-export function foldBook({ title, author }: BookFields): FoldedBook {
+type FoldedFields = Pick<BookFields, 'title' | 'author'>;
+
+export function foldBook({ title, author }: FoldedFields): FoldedBook {
   const [foldedTitle, foldedAuthor] = [foldWords(title), foldWords(author)];
   return {
     titleKey: joinSortKey(foldedTitle, title),
@@ -79,7 +81,7 @@ export function foldBook({ title, author }: BookFields): FoldedBook {
 }
 
 /** Equal for books with the same words in title and author; a text without words is compared as it is. */
-export function twinKeyOf({ title, author }: BookFields): number {
+export function twinKeyOf({ title, author }: FoldedFields): number {
   return hashOf(foldWords(title) || title, foldWords(author) || author);
 }
 

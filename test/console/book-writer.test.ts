@@ -13,8 +13,10 @@ import { BookWriter } from '../../console/src/state/book-writer.ts';
 import { Connection } from '../../console/src/state/connection.ts';
 import { entityTag } from '../../console/src/state/entity-tag.ts';
 import type { Failure } from '../../console/src/state/selection.ts';
+import { FIELD_NAMES } from '../../src/book/contract.ts';
 import { entityTag as entityTagOfService } from '../../src/book/entity-tag.ts';
 import { engines } from '../../testkit/engines.ts';
+import { fieldValue, OLD } from '../../testkit/fields.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { findBook, manyBooks } from './books.ts';
 
@@ -98,6 +100,16 @@ for (const engine of engines) {
         ['updated', 'deleted', 'created'].flatMap((type) => Array<string>(BOOKS).fill(type)),
       );
     });
+
+    for (const name of FIELD_NAMES)
+      test(`adds books with the field ${name}, and changes it alone`, async () => {
+        const change = { [name]: fieldValue(name, 'new') };
+        const { done: added } = await write([{ before: undefined, after: { id: 0, ...OLD, ...change } }]);
+        const book = added[0]?.after as Book;
+        assert.deepEqual(await findBook(service, book.id), { id: book.id, ...OLD, ...change });
+        await write([{ before: book, after: { ...book, [name]: OLD[name] } }]);
+        assert.deepEqual(await findBook(service, book.id), { id: book.id, ...OLD });
+      });
 
     test('leaves out what another user has changed or deleted, merges other fields, and does the rest', async () => {
       const [first, second, third, fourth] = [0, 50, 51, BOOKS - 1].map((index) => books[index]?.id ?? 0) as [

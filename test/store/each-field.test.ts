@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Book, type BookFields, YEAR_MAX } from '../../src/book/book.ts';
-import { BOOK_FIELD_TYPES, FIELD_NAMES, type FieldName } from '../../src/book/contract.ts';
+import { FIELD_NAMES } from '../../src/book/contract.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import type { Change } from '../../src/history/book-history.ts';
 import { SORT_KEYS } from '../../src/search/book-search.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
 import { type Address, engines } from '../../testkit/engines.ts';
+import { fieldValue, OLD } from '../../testkit/fields.ts';
 import {
   createMany,
   createManyOnce,
@@ -16,16 +17,6 @@ import {
   updateMany,
 } from '../../testkit/stores.ts';
 import { openWithHistory, type RecordedStore, readAll, readPage, restore } from '../history/stores.ts';
-
-/** A value of its own for each field, so that fields which are exchanged are noticed. */
-function fieldValue(name: FieldName, version: 'old' | 'new'): string | number {
-  if (BOOK_FIELD_TYPES[name] === 'text') return `${version} ${name}`;
-  return (version === 'old' ? 1_000 : 2_000) + FIELD_NAMES.indexOf(name);
-}
-
-const OLD = Object.fromEntries(
-  FIELD_NAMES.map((name) => [name, fieldValue(name, 'old')]),
-) as unknown as BookFields;
 
 const ALL_YEARS = { yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
 

@@ -89,7 +89,7 @@ describe('Folding', () => {
       Array.from({ length: last - first + 1 }, (_, index) => String.fromCodePoint(first + index)),
     );
     const texts = [...characters, ...characters.map((character) => `a${character} A`), characters.join('')];
-    const folded = texts.map((title) => foldBook({ title, author: title, year: 0 }));
+    const folded = texts.map((title) => foldBook({ title, author: title }));
     assert.deepEqual(
       [FOLDING_VERSION, hash('sha256', JSON.stringify(folded)).slice(0, 16)],
       [6, '4adb13db876dcd98'],
@@ -127,8 +127,8 @@ describe('Folding', () => {
       fc.property(TEXT, TEXT, (text, other) => {
         const [nfc, nfd] = [text.normalize('NFC'), text.normalize('NFD')];
         assert.deepEqual(
-          { ...foldBook({ title: nfc, author: nfd, year: 0 }), titleKey: '', authorKey: '' },
-          { ...foldBook({ title: nfd, author: nfc, year: 0 }), titleKey: '', authorKey: '' },
+          { ...foldBook({ title: nfc, author: nfd }), titleKey: '', authorKey: '' },
+          { ...foldBook({ title: nfd, author: nfc }), titleKey: '', authorKey: '' },
         );
         for (const part of [nfc, nfd]) {
           assert.ok(isMatch(needlesOf({ ...ANY_YEAR, title: part }), nfd, other));
@@ -203,7 +203,7 @@ describe('The order of texts', () => {
         const key = sortKeyOf(text);
         assert.ok(key.isWellFormed() && Array.from(key).length <= SORT_KEY_LENGTH);
         assert.ok(`${wordsOf(text).trim().replaceAll('  ', ' ')}\u0001${text}`.startsWith(key));
-        const { titleKey, authorKey, words } = foldBook({ title: text, author: 'Émile', year: 0 });
+        const { titleKey, authorKey, words } = foldBook({ title: text, author: 'Émile' });
         assert.deepEqual([titleKey, authorKey], [key, 'emile\u0001Émile']);
         assert.equal(words, wordsOf(text, 'Émile'));
       }),

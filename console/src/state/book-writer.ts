@@ -1,6 +1,6 @@
 import { batch } from '@preact/signals';
 import { type Book, type BookClient, type BookFields, RefusedError } from 'bookkeeping-client/index.ts';
-import { FIELDS } from 'bookkeeping-formats/row.ts';
+import { FIELDS, fieldsOf, textLengthOf } from 'bookkeeping-formats/row.ts';
 import { bookOf, type Change } from './book-list.ts';
 import { type Connection, isTemporary } from './connection.ts';
 import { entityTag } from './entity-tag.ts';
@@ -135,7 +135,7 @@ export class BookWriter {
   }
 
   async #create(changes: readonly Change[], report: Report): Promise<void> {
-    const books = changes.map(bookOf).map(({ title, author, year }) => ({ title, author, year }));
+    const books = changes.map(bookOf).map(fieldsOf);
     const content = JSON.stringify(books);
     // `crypto.randomUUID` is undefined without TLS.
     const key = crypto.getRandomValues(new Uint32Array(4)).join('-');
@@ -242,7 +242,7 @@ function firstOf<Item extends Change>(queue: readonly Item[], size: number): Ite
     const { before, after } = item;
     const sent = !after ? {} : before ? differingFields(after, before) : after;
     // Three bytes for a UTF-16 code unit are the most in UTF-8.
-    bytes += ELEMENT_BYTES + 3 * `${sent.title ?? ''}${sent.author ?? ''}`.length;
+    bytes += ELEMENT_BYTES + 3 * textLengthOf(sent);
     if (part.length === size || (part.length > 0 && bytes > REQUEST_BYTES_MAX)) break;
     part.push(item);
   }

@@ -1,4 +1,5 @@
 import type { Book } from 'bookkeeping-client/index.ts';
+import { keyOf } from 'bookkeeping-formats/equal-books.ts';
 import { foldText } from '../../../src/book/folded-text.ts';
 
 /**
@@ -34,11 +35,11 @@ function wordsOf(text: string): string {
   return foldText(text).trim() || text;
 }
 
-/** The books of a group that have the same title, author and year as one before. */
+/** The books of a group that have the same fields as one before. */
 export function exactCopiesIn(group: readonly Book[]): readonly Book[] {
   const known = new Set<string>();
-  return group.filter(({ title, author, year }) => {
-    const key = JSON.stringify([title, author, year]);
+  return group.filter((book) => {
+    const key = keyOf(book);
     const isKnown = known.has(key);
     known.add(key);
     return isKnown;

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Book, type BookClient, type BookFields, TEXT_LENGTH_MAX } from 'bookkeeping-client/index.ts';
 import type { BookList } from './book-list.ts';
-import { changesOf, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
+import { editedFields, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';
 import type { Failure } from './selection.ts';
 
@@ -60,7 +60,7 @@ export class EditSession {
   get problem(): 'year' | 'long' | 'nameless' | undefined {
     const { value: draft } = this.draft;
     if (yearOf(draft) === undefined) return 'year';
-    if (Object.values(changesOf(draft, this.base ?? NO_BOOK)).some(isTooLong)) return 'long';
+    if (Object.values(editedFields(draft, this.base ?? NO_BOOK)).some(isTooLong)) return 'long';
     return isNameless(draft) && !(this.base && isNameless(this.base)) ? 'nameless' : undefined;
   }
 
@@ -122,7 +122,7 @@ export class EditSession {
   async #write(): Promise<EditState> {
     const { base, draft } = this;
     const former = base ?? NO_BOOK;
-    const after = { ...former, ...changesOf(draft.value, former) };
+    const after = { ...former, ...editedFields(draft.value, former) };
     if (base && isSame<BookFields>(base, after)) return { kind: 'saved', book: base };
     const result = await this.#app.operations.save({ before: base, after }, this.#cancelled.signal);
     return 'reason' in result

@@ -42,11 +42,11 @@ export function isNameless({ title, author }: Pick<BookFields, 'title' | 'author
 }
 
 /** The fields that differ from the base; an invalid year is ignored. */
-export function changesOf(draft: FormFields, base: BookFields): Partial<BookFields> {
-  const year = yearOf(draft);
+export function editedFields(draft: FormFields, base: BookFields): Partial<BookFields> {
+  const [before, year] = [formFieldsOf(base), yearOf(draft)];
+  const texts = FIELDS.filter((field) => field !== 'year' && draft[field] !== before[field]);
   return {
-    ...(draft.title !== normalizeLines(base.title) && { title: draft.title }),
-    ...(draft.author !== normalizeLines(base.author) && { author: draft.author }),
+    ...Object.fromEntries(texts.map((field) => [field, draft[field]])),
     ...(year !== undefined && year !== base.year && { year }),
   };
 }

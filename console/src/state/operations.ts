@@ -1,5 +1,6 @@
 import { batch, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { Book, BookChange, BookClient } from 'bookkeeping-client/index.ts';
+import { fieldsOf } from 'bookkeeping-formats/row.ts';
 import { type BookList, bookOf, type Change } from './book-list.ts';
 import type { BookWriter } from './book-writer.ts';
 import type { Connection } from './connection.ts';
@@ -57,7 +58,7 @@ export class Operations {
   readonly done = signal<readonly Operation[]>([]);
   readonly undone = signal<readonly Operation[]>([]);
   readonly progress = signal<Progress | undefined>(undefined);
-  /** The operations that have made changes, by {@link keyOf} what the log of changes has of them; the last one is last. */
+  /** The operations that have made changes, by {@link changeKeyOf} what the log of changes has of them; the last one is last. */
   readonly #made = new Map<string, object[]>();
   /** The number of operations that run or wait. */
   readonly pending = signal(0);
@@ -165,13 +166,13 @@ export class Operations {
 
   /** The operations of this session that have made this change, the first one first; none if another user has. */
   makersOf({ type, book }: Pick<BookChange, 'type' | 'book'>): readonly object[] {
-    return this.#made.get(keyOf(type === 'deleted', book)) ?? [];
+    return this.#made.get(changeKeyOf(type === 'deleted', book)) ?? [];
   }
 
   /** Remembers what this session has changed. */
   #remember(changes: readonly Change[], maker: object): void {
     for (const change of changes) {
-      const key = keyOf(!change.after, change.after ?? bookOf(change));
+      const key = changeKeyOf(!change.after, change.after ?? bookOf(change));
       this.#made.set(key, [...(this.#made.get(key) ?? []), maker]);
     }
   }
@@ -329,8 +330,8 @@ export class Operations {
 }
 
 /** What the log of changes has of a change of this session. */
-function keyOf(isDeleted: boolean, { id, title, author, year }: Book): string {
-  return JSON.stringify([isDeleted, id, title, author, year]);
+function changeKeyOf(isDeleted: boolean, book: Book): string {
+  return JSON.stringify([isDeleted, book.id, fieldsOf(book)]);
 }
 
 /** The changes that undo these, the last one first. */

@@ -81,7 +81,7 @@ async function fold(books: readonly IndexedBook[]): Promise<string> {
       length = 0;
     }
     length += title.length + author.length;
-    const folded = foldBook({ title, author, year });
+    const folded = foldBook({ title, author });
     const stored = storedTextsOf({ title, author }, folded);
     // The server reads this several times faster than an array of JSON.
     const trigrams = `{${trigramHashesOf(folded.words).join(',')}}`;

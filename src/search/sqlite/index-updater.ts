@@ -315,7 +315,7 @@ export class IndexUpdater {
 
   #add(book: StoredBook): void {
     const { id, title, author, year, bytes } = book;
-    const compared = { title: comparedPart(title), author: comparedPart(author), year };
+    const compared = { title: comparedPart(title), author: comparedPart(author) };
     const folded = foldBook(compared);
     const { titleLower, authorLower, words } = storedTextsOf(compared, folded);
     const { add, addWords, addTrigrams } = this.#statements;

@@ -1,5 +1,6 @@
 import type { BookFields } from 'bookkeeping-client/index.ts';
 import type { BookRow } from 'bookkeeping-formats/book-row.ts';
+import { textLengthOf } from 'bookkeeping-formats/row.ts';
 
 /** Books that one request stores, all or none. */
 export interface Batch {
@@ -28,7 +29,7 @@ export async function* batchesOf(rows: AsyncIterable<BookRow>, skipped: number):
   for await (const row of rows) {
     if (!('book' in row) || left-- > 0) continue;
     const { line, book } = row;
-    const bookLength = book.title.length + book.author.length;
+    const bookLength = textLengthOf(book);
     if (books.length === BATCH_BOOKS_MAX || (books.length > 0 && length + bookLength > BATCH_LENGTH_MAX)) {
       yield { books, firstLine, lastLine };
       books = [];
