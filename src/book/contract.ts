@@ -32,6 +32,8 @@ export type TextName = {
 }[FieldName];
 export const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'text') as TextName[];
 
+export const INTEGER_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'integer');
+
 /** The fields of a book alone, without its id and what else comes with it. */
 export function fieldsOf(book: BookFields): BookFields {
   return Object.fromEntries(FIELD_NAMES.map((name) => [name, book[name]])) as unknown as BookFields;

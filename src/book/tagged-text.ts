@@ -1,9 +1,7 @@
-import { type Book, FIELD_NAMES, TEXT_NAMES } from './contract.ts';
+import { type Book, INTEGER_NAMES, TEXT_NAMES } from './contract.ts';
 
 /** What a part of a tagged text is: a number, or the length of a text in bytes, both with a space behind it; or the text. */
 type PartKind = 'number' | 'length' | 'text';
-
-const NUMBER_NAMES = FIELD_NAMES.filter((name) => !TEXT_NAMES.some((text) => text === name));
 
 /**
  * The parts of the text of which an entity tag is a digest, for example `1 -750 9 The IliadHomer`. Each text but the last has its length
@@ -11,7 +9,7 @@ const NUMBER_NAMES = FIELD_NAMES.filter((name) => !TEXT_NAMES.some((text) => tex
  */
 export const TAGGED_PARTS: readonly (readonly [kind: PartKind, name: keyof Book])[] = [
   ['number', 'id'],
-  ...NUMBER_NAMES.map((name) => ['number', name] as const),
+  ...INTEGER_NAMES.map((name) => ['number', name] as const),
   ...TEXT_NAMES.slice(0, -1).map((name) => ['length', name] as const),
   ...TEXT_NAMES.map((name) => ['text', name] as const),
 ];

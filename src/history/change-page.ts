@@ -1,5 +1,6 @@
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
+import { fieldsOf, TEXT_NAMES } from '../book/contract.ts';
 import { faultOfFollower, type LogPlace } from '../changes/log-position.ts';
 import { NOTHING_CHANGES } from '../store/batch-queue.ts';
 import type {
@@ -38,6 +39,11 @@ export interface ChangeRow extends Book, ChangeCursor {
 /** The length of a page of several changes as JSON, in which a control character has six bytes. */
 export const CHANGES_BYTES_MAX = 1_024 * 1_024;
 
+/** The length of the texts of a book as JSON. */
+export function textBytesOf(book: Book): number {
+  return Buffer.byteLength(JSON.stringify(TEXT_NAMES.map((name) => book[name])));
+}
+
 /** What a change has besides the texts of its book. */
 const CHANGE_BYTES = 200;
 
@@ -50,9 +56,10 @@ export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | un
   const changes: Change[] = [];
   let next = empty;
   let bytes = 0;
-  for (const { position, nonce, isRequested, hasGapAfter, type, at, id, title, author, year } of rows) {
-    const book = { id, title, author, year };
-    bytes += CHANGE_BYTES + Buffer.byteLength(JSON.stringify([title, author]));
+  for (const row of rows) {
+    const { position, nonce, isRequested, hasGapAfter, type, at } = row;
+    const book = { id: row.id, ...fieldsOf(row) };
+    bytes += CHANGE_BYTES + textBytesOf(row);
     if (next !== empty && bytes > CHANGES_BYTES_MAX) break;
     const cursor = { position, nonce };
     next = cursor;

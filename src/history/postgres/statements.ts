@@ -1,8 +1,10 @@
 import type { ClientBase } from 'pg';
+import { TEXT_NAMES } from '../../book/contract.ts';
 import { GAP_ID } from '../../changes/postgres/tables.ts';
+import { eachField, FIELDS } from '../../store/each-field.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { ORDER_SETTING } from '../../store/postgres/batches/update-many.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/book-columns.ts';
+import { BOOK_COLUMNS, exact, fieldOf, HAS_EXACT_ID } from '../../store/postgres/book-columns.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import type { ChangeRow } from '../change-page.ts';
 
@@ -51,7 +53,7 @@ function selectPage(
     with ${STATE}
     select state.*, (select nonce from book_history_changes where note = $1) as "nonceAtCursor",
       note as position, nonce, ${isRequested} and ${HAS_EXACT_ID} as "isRequested", ${hasGapAfter} as "hasGapAfter", type,
-      floor(extract(epoch from at) * 1000)::bigint as at, ${exact('id')} as id, title, author, ${exact('year')} as year
+      floor(extract(epoch from at) * 1000)::bigint as at, ${exact('id')} as id, ${eachField((name) => `${fieldOf(name, 'changes')} as ${name}`)}
     from state left join lateral (
       select * from book_history_changes where ${condition} order by note ${order} limit $2
     ) as changes on true
@@ -111,7 +113,7 @@ export const RESTORE = `
         when type <> 'deleted' then 'absent'
       end as fault
     from unnest($1::bigint[], $2::bigint[], $3::bigint[]) with ordinality as given (id, note, nonce, number) left join lateral (
-      select note, nonce, xmin as version, type, octet_length(json_build_array(title, author)::text) as bytes
+      select note, nonce, xmin as version, type, octet_length(json_build_array(${TEXT_NAMES.join(', ')})::text) as bytes
       from book_history_changes as changes where changes.id = given.id order by note desc limit 1
     ) as last on true
   ), fault as (
@@ -122,9 +124,10 @@ export const RESTORE = `
     update book_history_changes as changes set at = changes.at from requested cross join state
     where changes.note = requested.note and changes.xmin = requested.version and "isRecorded"
       and not exists (select from fault)
-    returning changes.id, changes.title, changes.author, changes.year
+    returning changes.id, ${eachField((name) => `changes.${name}`)}
   ), restored as (
-    insert into books (id, title, author, year) overriding system value select id, title, author, ${exact('year')} from deleted
+    insert into books (id, ${FIELDS}) overriding system value
+    select id, ${eachField((name) => fieldOf(name, 'deleted'))} from deleted
     on conflict (id) do nothing
     returning ${BOOK_COLUMNS}
   )

@@ -4,8 +4,9 @@ import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
 import type { LogPlace } from '../../changes/log-position.ts';
 import { type PlaceRow, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { GAP_ID } from '../../changes/sqlite/tables.ts';
+import { eachField, FIELDS } from '../../store/each-field.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
-import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/book-columns.ts';
+import { BOOK_COLUMNS, exact, fieldOf, HAS_EXACT_ID } from '../../store/sqlite/book-columns.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { toRejection } from '../../store/sqlite/rejections.ts';
 import type {
@@ -16,14 +17,13 @@ import type {
   RestoreFault,
   RestoreRequest,
 } from '../book-history.ts';
-import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-page.ts';
+import { type ChangeRow, faultOf, notRecorded, textBytesOf, toChangePage } from '../change-page.ts';
 
 /** Reads a page. The triggers record the numbers that other programs write as they are. The parameters are a position and the limit. */
 function selectPage(condition: string, { isRequested = 'true', hasGapAfter = 'false' } = {}): string {
   return `
     select note as position, nonce, type is not null and type <> 'gap' and ${HAS_EXACT_ID} and ${isRequested} as isRequested,
-      ${hasGapAfter} as hasGapAfter, type, at, ${exact('id')} as id,
-      coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year
+      ${hasGapAfter} as hasGapAfter, type, at, ${exact('id')} as id, ${eachField((name) => `${fieldOf(name)} as ${name}`)}
     from book_changes as changes where ${condition} limit ?`;
 }
 
@@ -87,11 +87,11 @@ export class ChangeReader {
       if (this.#hasBook(id)) return { fault: 'exists', index };
       const [last] = this.#rows(SELECT_OF_BOOK, id, Number.MAX_VALUE, 1);
       if (!last) return { fault: 'absent', index };
-      const { position, nonce, type, title, author } = last;
+      const { position, nonce, type } = last;
       if (cursor && (position !== cursor.position || nonce !== cursor.nonce))
         return { fault: 'changed', index };
       if (type !== 'deleted') return { fault: 'absent', index };
-      bytes += Buffer.byteLength(JSON.stringify([title, author]));
+      bytes += textBytesOf(last);
       if (bytes > bytesMax) return { fault: 'too long', index };
       positions.push(position);
     }
@@ -140,7 +140,7 @@ export class ChangeReader {
 }
 
 const RESTORE = `
-  insert into books (id, title, author, year) select id, title, author, ${exact('year')} from book_changes where note = ?
+  insert into books (id, ${FIELDS}) select id, ${eachField(fieldOf)} from book_changes where note = ?
   returning ${BOOK_COLUMNS}
 `;
 

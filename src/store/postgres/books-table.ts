@@ -1,5 +1,7 @@
 import type { ClientBase } from 'pg';
-import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { EMPTY_BOOK, ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, FIELD_NAMES, type FieldName } from '../../book/contract.ts';
+import { eachField, FIELDS } from '../each-field.ts';
 import { StoreNotReady } from '../errors.ts';
 import { advanceIdSequence } from './id-sequence.ts';
 import { CHECKS, columnsAddedAfter, migrate, readState } from './migrations.ts';
@@ -29,10 +31,13 @@ export async function expectUsable(client: ClientBase, pending?: ReadonlySet<str
   if (!pending?.size) await client.query(USES);
 }
 
+/** PostgreSQL takes a text for a number, too. */
+const emptyText = (name: FieldName) => `'${EMPTY_BOOK[name]}'`;
+
 const USES = `
-  explain select id, title, author, year from books;
-  explain insert into books (title, author, year) values ('', '', 0);
-  explain update books set title = '', author = '', year = 0;
+  explain select id, ${FIELDS} from books;
+  explain insert into books (${FIELDS}) values (${eachField(emptyText)});
+  explain update books set ${eachField((name) => `${name} = ${emptyText(name)}`)};
   explain delete from books
 `;
 
@@ -180,9 +185,9 @@ const TEXTS = ['text', 'character varying'];
 /** The types of the columns of an adopted table, the first of each as in the first migration. */
 export const TYPES: Readonly<Record<string, readonly string[]>> = {
   id: INTEGERS,
-  title: TEXTS,
-  author: TEXTS,
-  year: INTEGERS,
+  ...Object.fromEntries(
+    FIELD_NAMES.map((name) => [name, { text: TEXTS, integer: INTEGERS }[BOOK_FIELD_TYPES[name]]]),
+  ),
 };
 
 /** An adopted table may contain numbers that a JSON number does not represent exactly. */

@@ -1,12 +1,16 @@
-import type { BookFields } from '../../book/book.ts';
+import { type BookFields, EMPTY_BOOK, YEAR_MAX } from '../../book/book.ts';
 import type { ListPage } from '../../book/book-store.ts';
+import { INTEGER_NAMES } from '../../book/contract.ts';
 import { type PageRequest, toPage } from '../page.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID, textBytes } from './book-columns.ts';
 import type { BatchStatement, Database, Statement } from './pool/database.ts';
 
+const INTEGER_TEXTS = ['id::text', ...INTEGER_NAMES.map((name) => `${exact(name)}::text`)];
+/** An empty book has a digit for each of its integers, and in a list a comma. */
+const OTHER_BYTES = JSON.stringify({ id: 0, ...EMPTY_BOOK }).length - INTEGER_TEXTS.length + 1;
 /** The length of a book in a page if JSON escapes none of its characters; and the most that it can be, which costs less to tell. */
-const PLAIN_BYTES = `(${textBytes()} + octet_length(id::text) + octet_length(${exact('year')}::text) + ${'{"id":,"title":"","author":"","year":},'.length})`;
-const PLAIN_BYTES_MAX = `(${textBytes()} + 72)`;
+const PLAIN_BYTES = `(${textBytes()} + ${INTEGER_TEXTS.map((text) => `octet_length(${text})`).join(' + ')} + ${OTHER_BYTES})`;
+const PLAIN_BYTES_MAX = `(${textBytes()} + ${OTHER_BYTES + INTEGER_TEXTS.length * String(-YEAR_MAX).length})`;
 /**
  * A page ends at a number of books, or before their JSON has more bytes. Only if so many books may have more are those counted that fit.
  * It has a JSON array for each column: PostgreSQL takes twice the time for JSON objects of the books.

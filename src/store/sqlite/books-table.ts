@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, FIELD_NAMES, type FieldName } from '../../book/contract.ts';
 import { StoreNotReady } from '../errors.ts';
 import {
   columnsAddedAfter,
@@ -70,16 +71,21 @@ export function expectBooks(database: DatabaseSync): void {
   if (hasOwnTable(database)) return;
   expectColumns(database, String(sql), pending);
   if (pending.size === 0) expectChangeable(database);
+  const conditions = FIELD_NAMES.filter((name) => !pending.has(name)).map(isInvalid);
   const invalidRows = database.prepare(`
     select 1 from books
     where id not between -${ID_MAX} and ${ID_MAX}
-      or typeof(title) not in ('text', 'null')
-      or typeof(author) not in ('text', 'null')
-      or typeof(year) not in ('integer', 'null')
-      or year not between -${YEAR_MAX} and ${YEAR_MAX}
+      or ${conditions.join(' or ')}
   `);
   if (invalidRows.get())
     throw new StoreNotReady('the table books has an invalid row, or an id or year beyond ±(2^53-1)');
+}
+
+/** Whether a row has a value that is none of the field: NULL reads as empty. */
+function isInvalid(name: FieldName): string {
+  const type = BOOK_FIELD_TYPES[name];
+  const isOther = `typeof(${name}) not in ('${type}', 'null')`;
+  return type === 'text' ? isOther : `${isOther} or ${name} not between -${YEAR_MAX} and ${YEAR_MAX}`;
 }
 
 /**
@@ -120,12 +126,12 @@ export function columnsOfBooks(database: DatabaseSync): Column[] {
   return select.all() as unknown as Column[];
 }
 
+const FITTING = { text: ['text', 'blob'], integer: ['integer', 'numeric', 'blob'] };
+
 /** The affinities with which SQLite gives back the values that the service stores; of a title `007`, a number would keep 7. */
-export const AFFINITIES: Readonly<Record<string, readonly string[]>> = {
-  title: ['text', 'blob'],
-  author: ['text', 'blob'],
-  year: ['integer', 'numeric', 'blob'],
-};
+export const AFFINITIES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  FIELD_NAMES.map((name) => [name, FITTING[BOOK_FIELD_TYPES[name]]]),
+);
 
 function expectColumns(database: DatabaseSync, sql: string, pending: ReadonlySet<string>): void {
   const columns = columnsOfBooks(database);
