@@ -3,7 +3,7 @@ import type { Format } from './file-format.ts';
 import { escapeFormula } from './formula.ts';
 import { FIELDS, fieldsOf } from './row.ts';
 
-const COLUMNS = ['id', ...FIELDS] as const;
+const FILE_COLUMNS = ['id', ...FIELDS] as const;
 
 interface Rendering {
   readonly mediaType: string;
@@ -17,10 +17,10 @@ interface Rendering {
 const RENDERINGS: Readonly<Record<Format, Rendering>> = {
   csv: {
     mediaType: 'text/csv',
-    head: csvRecord(COLUMNS),
+    head: csvRecord(FILE_COLUMNS),
     separator: '',
     foot: '',
-    render: (book) => csvRecord(COLUMNS.map((column) => book[column])),
+    render: (book) => csvRecord(FILE_COLUMNS.map((column) => book[column])),
   },
   json: {
     mediaType: 'application/json',

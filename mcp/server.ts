@@ -61,16 +61,16 @@ const DATA =
 const ID = { id: z.int().min(1).describe('The id of a book') };
 const ETAG = { etag: z.string().describe('The etag of the book, as it was last seen') };
 const YEAR = z.int().describe('Negative before the common era, 0 when unknown');
-const FIELDS = { title: z.string(), author: z.string(), year: YEAR } satisfies Record<
+const FIELD_SCHEMAS = { title: z.string(), author: z.string(), year: YEAR } satisfies Record<
   keyof BookFields,
   z.ZodType
 >;
-const GIVEN_FIELDS = {
-  title: FIELDS.title.exactOptional(),
-  author: FIELDS.author.exactOptional(),
-  year: FIELDS.year.exactOptional(),
+const GIVEN_FIELD_SCHEMAS = {
+  title: FIELD_SCHEMAS.title.exactOptional(),
+  author: FIELD_SCHEMAS.author.exactOptional(),
+  year: FIELD_SCHEMAS.year.exactOptional(),
 } satisfies Record<keyof BookFields, z.ZodType>;
-const BOOK = z.object({ ...ID, ...FIELDS, ...ETAG });
+const BOOK = z.object({ ...ID, ...FIELD_SCHEMAS, ...ETAG });
 const CHANGE = z.object({
   type: z.enum(['created', 'updated', 'deleted']),
   at: z.string(),
@@ -89,7 +89,7 @@ function createServer(client: BookClient, { hasHistory, allowChanges, version }:
     : ' This server can only read: bookkeeping mcp was started without a right to change books.';
   const server = new McpServer(
     { name: 'bookkeeping', title: 'Bookkeeping', version },
-    { instructions: `Book records: ${Object.keys(FIELDS).join(', ')}. ${DATA}${only}` },
+    { instructions: `Book records: ${Object.keys(FIELD_SCHEMAS).join(', ')}. ${DATA}${only}` },
   );
 
   tool(server, 'search_books', {
@@ -154,7 +154,7 @@ function createServer(client: BookClient, { hasHistory, allowChanges, version }:
     annotations: ADDS,
     description: `Adds up to ${ADDED_MAX} books, all or none. Search first, so that none is added twice.`,
     inputSchema: z.strictObject({
-      books: z.array(z.strictObject(GIVEN_FIELDS)).min(1).max(ADDED_MAX),
+      books: z.array(z.strictObject(GIVEN_FIELD_SCHEMAS)).min(1).max(ADDED_MAX),
       idempotency_key: z
         .string()
         .regex(/^[\w.-]{8,200}$/)
@@ -172,7 +172,7 @@ function createServer(client: BookClient, { hasHistory, allowChanges, version }:
   tool(server, 'update_book', {
     annotations: REPLACES,
     description: 'Changes the given fields of a book, if nobody has changed it since its etag was read.',
-    inputSchema: z.strictObject({ ...ID, ...ETAG, ...GIVEN_FIELDS }),
+    inputSchema: z.strictObject({ ...ID, ...ETAG, ...GIVEN_FIELD_SCHEMAS }),
     outputSchema: z.object({ book: BOOK }),
     run: async ({ id, etag, ...changes }, signal) => {
       const ifMatch = `"${etag}"`;

@@ -69,9 +69,9 @@ export function createServer(options: ServerOptions) {
   app.decorateRequest('expectedBody', undefined);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', parseBody);
-  const body = { preParsing: bodies.expect, bodyLimit: BODY_BYTES_MAX };
+  const body = { preParsing: bodies.prepareBody, bodyLimit: BODY_BYTES_MAX };
   const manyBooks = { ...body, bodyLimit: BOOKS_BYTES_MAX };
-  const login = { preParsing: loginBodies.expect, bodyLimit: LOGIN_BYTES_MAX };
+  const login = { preParsing: loginBodies.prepareBody, bodyLimit: LOGIN_BYTES_MAX };
   // The handler of its route returns a result, which http/response.ts sends; or it throws:
   app.setErrorHandler((error, request, reply) => {
     const { outcome, detail, headers = {}, level = 'error', fields } = describeError(error);
@@ -80,7 +80,14 @@ export function createServer(options: ServerOptions) {
   });
   // After some responses the connection is closed:
   app.addHook('onSend', server.connections.closeAfterSomeResponses);
-  // What may have written wakes those that wait for it: afterWrites, below. Its line is in the log (http/request-log.ts).
+  // What may have written wakes those that wait for it. A rejected request has not: so strangers cannot make work.
+  const afterWrites = (written: () => void) =>
+    app.addHook('onResponse', ({ method }, { statusCode }, done) => {
+      const isRejected = statusCode >= 400 && statusCode < 500;
+      if (method !== 'GET' && method !== 'HEAD' && !isRejected) written();
+      done();
+    });
+  // Its line is in the log (http/request-log.ts).
 
   // Files, for which no token is needed.
   serveDocs(app, describeRoutes(app, options.version));
@@ -159,15 +166,6 @@ export function createServer(options: ServerOptions) {
         .type(metrics.type)
         .send(await metrics.expose()),
     );
-  }
-
-  /** Has a function called after each request that may have written. A rejected one has not: so strangers cannot make work. */
-  function afterWrites(written: () => void): void {
-    app.addHook('onResponse', ({ method }, { statusCode }, done) => {
-      const isRejected = statusCode >= 400 && statusCode < 500;
-      if (method !== 'GET' && method !== 'HEAD' && !isRejected) written();
-      done();
-    });
   }
 
   return {

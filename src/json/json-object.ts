@@ -31,14 +31,14 @@ export function readJsonObject<const Spec extends FieldSpec>(
   const fields: Record<string, unknown> = {};
   let isExact = !FRACTION_OR_EXPONENT.test(text);
   for (const name in value) {
-    const field = fieldOf(name, spec);
+    const field = fieldNamed(name, spec);
     if (field === undefined) continue;
     if (Object.hasOwn(fields, field)) isExact = false;
     fields[field] = value[name];
   }
   if (!isExact) {
     for (const [name, literal] of membersAsWritten(text)) {
-      const field = fieldOf(name, spec);
+      const field = fieldNamed(name, spec);
       if (field !== undefined) fields[field] = parseExactly(literal);
     }
   }
@@ -96,14 +96,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function fieldOf(name: string, spec: FieldSpec): string | undefined {
+function fieldNamed(name: string, spec: FieldSpec): string | undefined {
   if (Object.hasOwn(spec, name)) return name;
   const field = toAsciiLowerCase(name);
   return Object.hasOwn(spec, field) ? field : undefined;
 }
 
 function lastValueOf(field: string, object: Record<string, unknown>, spec: FieldSpec): unknown {
-  return Object.entries(object).findLast(([name]) => fieldOf(name, spec) === field)?.[1];
+  return Object.entries(object).findLast(([name]) => fieldNamed(name, spec) === field)?.[1];
 }
 
 export function toAsciiLowerCase(text: string): string {

@@ -9,4 +9,4 @@ export function eachField(toSql: (name: FieldName, index: number) => string): st
 }
 
 /** `title, author, year` */
-export const FIELDS = eachField((name) => name);
+export const FIELD_LIST = eachField((name) => name);

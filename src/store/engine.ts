@@ -1,7 +1,7 @@
 import type { BookStore } from '../book/book-store.ts';
 import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
-import type { Server } from './postgres/connection/connect.ts';
+import type { PostgresServer } from './postgres/connection/connect.ts';
 
 /** An open store. */
 export interface OpenStore extends BookStore {
@@ -13,7 +13,7 @@ export type StoreConnection =
   | SqliteConnection
   | {
       readonly engine: 'postgres';
-      readonly server: Server;
+      readonly server: PostgresServer;
       /** Whether triggers on the table of books can see all changes. */
       readonly canHaveTriggers: boolean;
     };

@@ -15,7 +15,7 @@ export const GAP_ID = -ID_MAX;
 export const NOW_MS = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer)";
 export const NONCE = `random() & ${Number.MAX_SAFE_INTEGER}`;
 
-const COLUMNS = '(id, type, at, title, author, year, nonce)';
+const CHANGE_COLUMNS = '(id, type, at, title, author, year, nonce)';
 const valuesOf = (row: 'old' | 'books', type: string) =>
   `${row}.id, '${type}', ${NOW_MS}, cast(coalesce(${row}.title, '') as text),
       cast(coalesce(${row}.author, '') as text), cast(coalesce(${row}.year, 0) as integer), ${NONCE}`;
@@ -25,9 +25,9 @@ const valuesOf = (row: 'old' | 'books', type: string) =>
  * run first: its update is recorded before the insert, which must not record the former title.
  */
 const recordNew = (type: string) => `
-    insert into book_changes ${COLUMNS} select ${valuesOf('books', type)} from books where id = new.id;`;
+    insert into book_changes ${CHANGE_COLUMNS} select ${valuesOf('books', type)} from books where id = new.id;`;
 const RECORD_DELETED = `
-    insert into book_changes ${COLUMNS} select ${valuesOf('old', 'deleted')}
+    insert into book_changes ${CHANGE_COLUMNS} select ${valuesOf('old', 'deleted')}
     where not exists (select 1 from books where id = old.id);`;
 
 /** The text of a statement behind `create`: SQLite keeps it as it is from the name on. */

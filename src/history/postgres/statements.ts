@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { TEXT_NAMES } from '../../book/contract.ts';
 import { GAP_ID } from '../../changes/postgres/tables.ts';
-import { eachField, FIELDS } from '../../store/each-field.ts';
+import { eachField, FIELD_LIST } from '../../store/each-field.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { ORDER_SETTING } from '../../store/postgres/batches/update-many.ts';
 import { BOOK_COLUMNS, exact, fieldOf, HAS_EXACT_ID } from '../../store/postgres/book-columns.ts';
@@ -126,7 +126,7 @@ export const RESTORE = `
       and not exists (select from fault)
     returning changes.id, ${eachField((name) => `changes.${name}`)}
   ), restored as (
-    insert into books (id, ${FIELDS}) overriding system value
+    insert into books (id, ${FIELD_LIST}) overriding system value
     select id, ${eachField((name) => fieldOf(name, 'deleted'))} from deleted
     on conflict (id) do nothing
     returning ${BOOK_COLUMNS}

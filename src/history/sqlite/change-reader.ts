@@ -4,7 +4,7 @@ import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
 import type { LogPlace } from '../../changes/log-position.ts';
 import { type PlaceRow, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { GAP_ID } from '../../changes/sqlite/tables.ts';
-import { eachField, FIELDS } from '../../store/each-field.ts';
+import { eachField, FIELD_LIST } from '../../store/each-field.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { BOOK_COLUMNS, exact, fieldOf, HAS_EXACT_ID } from '../../store/sqlite/book-columns.ts';
 import { prepareOnce } from '../../store/sqlite/prepared.ts';
@@ -140,7 +140,7 @@ export class ChangeReader {
 }
 
 const RESTORE = `
-  insert into books (id, ${FIELDS}) select id, ${eachField(fieldOf)} from book_changes where note = ?
+  insert into books (id, ${FIELD_LIST}) select id, ${eachField(fieldOf)} from book_changes where note = ?
   returning ${BOOK_COLUMNS}
 `;
 

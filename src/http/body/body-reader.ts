@@ -39,8 +39,8 @@ export class BodyReader {
     this.budget = new MemoryBudget(bytesAtOnceMax);
   }
 
-  /** A hook `preParsing` of routes that expect a body of up to their `bodyLimit` bytes. */
-  readonly expect = (
+  /** A hook `preParsing` of routes that expect a body of up to their `bodyLimit` bytes: {@link parseBody} then reads it. */
+  readonly prepareBody = (
     request: FastifyRequest,
     reply: FastifyReply,
     payload: RequestPayload,
@@ -74,7 +74,7 @@ export function readBody<Value>(
 ): Value | Rejection {
   if (body instanceof Rejection) return body;
   const value = read(body);
-  return value instanceof Invalid ? new Rejection(invalid, value) : value;
+  return value instanceof Invalid ? new Rejection(invalid, { detail: value.detail }) : value;
 }
 
 class ExpectedBody {

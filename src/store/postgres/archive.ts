@@ -2,7 +2,7 @@ import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, changesOf, ID_MAX } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { FIELDS } from '../each-field.ts';
+import { FIELD_LIST } from '../each-field.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';
 import { SELECT } from './batches/finds.ts';
 import { INSERT_PLAIN, mayRetryInsert } from './batches/inserts.ts';
@@ -22,9 +22,9 @@ import { retry } from './pool/pool.ts';
 import { toRejection } from './rejections.ts';
 
 const INSERT_WITH_IDS = `
-  insert into books (id, ${FIELDS}) overriding system value
-  select id, ${FIELDS}
-  from unnest($1::bigint[], ${columnParameters(2)}) with ordinality as given (id, ${FIELDS}, position)
+  insert into books (id, ${FIELD_LIST}) overriding system value
+  select id, ${FIELD_LIST}
+  from unnest($1::bigint[], ${columnParameters(2)}) with ordinality as given (id, ${FIELD_LIST}, position)
   order by position
   on conflict (id) do nothing
   returning id

@@ -19,7 +19,7 @@ import {
 } from './batches/updates.ts';
 import { prepareTables } from './books-table.ts';
 import { type Citus, prepareCitus } from './citus/citus.ts';
-import { connect, type Server } from './connection/connect.ts';
+import { connect, type PostgresServer } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { isUndone } from './errors.ts';
 import { selectPages } from './pages.ts';
@@ -59,7 +59,7 @@ class PostgresBookStore implements OpenStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(server: Server, citus: Citus | undefined, observer: StoreObserver) {
+  constructor(server: PostgresServer, citus: Citus | undefined, observer: StoreObserver) {
     this.connection = { engine: 'postgres', server, canHaveTriggers: !citus };
     const queueOf = <Item, Result>(
       name: string,

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { EMPTY_BOOK, ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { BOOK_FIELD_TYPES, FIELD_NAMES, type FieldName } from '../../book/contract.ts';
-import { eachField, FIELDS } from '../each-field.ts';
+import { eachField, FIELD_LIST } from '../each-field.ts';
 import { StoreNotReady } from '../errors.ts';
 import { advanceIdSequence } from './id-sequence.ts';
 import { CHECKS, columnsAddedAfter, migrate, readState } from './migrations.ts';
@@ -35,8 +35,8 @@ export async function expectUsable(client: ClientBase, pending?: ReadonlySet<str
 const emptyText = (name: FieldName) => `'${EMPTY_BOOK[name]}'`;
 
 const USES = `
-  explain select id, ${FIELDS} from books;
-  explain insert into books (${FIELDS}) values (${eachField(emptyText)});
+  explain select id, ${FIELD_LIST} from books;
+  explain insert into books (${FIELD_LIST}) values (${eachField(emptyText)});
   explain update books set ${eachField((name) => `${name} = ${emptyText(name)}`)};
   explain delete from books
 `;

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, changesOf } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { FIELDS } from '../each-field.ts';
+import { FIELD_LIST } from '../each-field.ts';
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
 import { FIELD_PARAMETERS, prepareBook, SELECT, toBook, toValues } from './book-columns.ts';
@@ -70,9 +70,9 @@ class SqliteArchive implements BookArchive {
     this.#afterCommit = afterCommit;
     this.#readPage = preparePages(database);
     this.#select = prepareBook(database, SELECT);
-    this.#insert = database.prepare(`insert into books (${FIELDS}) values (${FIELD_PARAMETERS})`);
+    this.#insert = database.prepare(`insert into books (${FIELD_LIST}) values (${FIELD_PARAMETERS})`);
     this.#insertWithId = database.prepare(
-      `insert into books (id, ${FIELDS}) values (?, ${FIELD_PARAMETERS}) on conflict (id) do nothing`,
+      `insert into books (id, ${FIELD_LIST}) values (?, ${FIELD_PARAMETERS}) on conflict (id) do nothing`,
     );
     this.#updateExpected = database.prepare(UPDATE_EXPECTED);
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX } from '../../book/book.ts';
-import { eachField, FIELDS } from '../each-field.ts';
+import { eachField, FIELD_LIST } from '../each-field.ts';
 import {
   BOOK_COLUMNS,
   FIELD_PARAMETERS,
@@ -31,11 +31,11 @@ export function prepareWriteStatements(database: DatabaseSync) {
     render: database.prepare(`select cast(${RENDERED} as blob) as json from (${SELECT})`),
     insert: prepareBook(
       database,
-      `insert into books (${FIELDS}) values (${FIELD_PARAMETERS}) returning ${BOOK_COLUMNS}`,
+      `insert into books (${FIELD_LIST}) values (${FIELD_PARAMETERS}) returning ${BOOK_COLUMNS}`,
     ),
     /** A JSON array of books in UTF-8, with ascending ids in their order. */
     insertMany: database.prepare(`
-      insert into books (${FIELDS})
+      insert into books (${FIELD_LIST})
       select ${eachField((name) => `value ->> '${name}'`)} from json_each(cast(? as text)) order by key
     `),
     countElements: database.prepare('select json_array_length(cast(? as text)) as count'),

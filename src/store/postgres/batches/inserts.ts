@@ -1,6 +1,6 @@
 import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
-import { eachField, FIELDS } from '../../each-field.ts';
+import { eachField, FIELD_LIST } from '../../each-field.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { BOOK_COLUMNS, columnParameters, fieldParameters, toColumns, typeOf } from '../book-columns.ts';
 import { means, violatedConstraint } from '../error-codes.ts';
@@ -20,20 +20,20 @@ import {
 
 /** Inserts books. @param from rows with their fields, which get ids in this order */
 const insertFrom = (from: string, returning = BOOK_COLUMNS) =>
-  `insert into books (${FIELDS}) select ${FIELDS} from ${from} returning ${returning}`;
+  `insert into books (${FIELD_LIST}) select ${FIELD_LIST} from ${from} returning ${returning}`;
 
 /** Inserts books that are the parameters, as {@link toColumns} makes them. */
 const insertColumns = (returning: string) =>
   insertFrom(
-    `unnest(${columnParameters(1)}) with ordinality as given (${FIELDS}, position) order by position`,
+    `unnest(${columnParameters(1)}) with ordinality as given (${FIELD_LIST}, position) order by position`,
     returning,
   );
 const ARE_STORED = assertTrue('cardinality($1) = (select count(*) from stored)');
 
 export const INSERT: BatchStatement = {
   name: 'create',
-  text: `with stored as (${insertColumns(BOOK_COLUMNS)}) select id, ${FIELDS} from stored where ${ARE_STORED}`,
-  one: `insert into books (${FIELDS}) values (${fieldParameters(1)}) returning ${BOOK_COLUMNS}`,
+  text: `with stored as (${insertColumns(BOOK_COLUMNS)}) select id, ${FIELD_LIST} from stored where ${ARE_STORED}`,
+  one: `insert into books (${FIELD_LIST}) values (${fieldParameters(1)}) returning ${BOOK_COLUMNS}`,
 };
 /** The same without their ids. */
 export const INSERT_PLAIN = `with stored as (${insertColumns('1')}) select ${ARE_STORED}`;
@@ -45,7 +45,7 @@ export const INSERT_ONCE: BatchStatement = {
   with ${knownKeys('key = any((select $1::text[])::text[])', '= any((select $2::text[])::text[])')}, given as materialized (
     select *, row_number() over (order by position) as nth
     from unnest($1::text[], $2::text[], ${columnParameters(3)}) with ordinality
-      as given (key, fingerprint, ${FIELDS}, position)
+      as given (key, fingerprint, ${FIELD_LIST}, position)
     where ${isNew('given.key')}
   ), stored as (${insertFrom('given order by nth')}), created as (
     select id, row_to_json(stored)::text as json, row_number() over () as nth from stored
@@ -61,7 +61,7 @@ export const INSERT_ONCE: BatchStatement = {
 `,
   one: `
   with ${knownKeys('key = $1::text', '= $2::text')}, created as (
-    insert into books (${FIELDS}) select ${fieldParameters(3)} where ${isNew('$1::text')}
+    insert into books (${FIELD_LIST}) select ${fieldParameters(3)} where ${isNew('$1::text')}
     returning ${BOOK_COLUMNS}
   ), keyed as (
     insert into idempotency_keys (key, fingerprint, book_id)

@@ -1,7 +1,7 @@
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { TAG_DIGITS } from '../../../book/entity-tag.ts';
 import { TAGGED_PARTS } from '../../../book/tagged-text.ts';
-import { eachField, FIELDS } from '../../each-field.ts';
+import { eachField, FIELD_LIST } from '../../each-field.ts';
 import { BOOK_COLUMNS, fieldOf, textBytes, typeOf } from '../book-columns.ts';
 import type { Database, Statement } from '../pool/database.ts';
 import { assertTrue, joinArrays } from './all-or-none.ts';
@@ -25,7 +25,7 @@ export const GIVEN_UPDATES = `
     select *
     from rows from (
       json_to_recordset($1::json) as (id bigint, ${eachField((name) => `${name} ${typeOf(name)}`)}, "isDeleted" boolean, tags text)
-    ) with ordinality as item (id, ${FIELDS}, "isDeleted", tags, position)
+    ) with ordinality as item (id, ${FIELD_LIST}, "isDeleted", tags, position)
     order by id
   )
 `;

@@ -1,5 +1,5 @@
 import { type Book, type BookFields, FIELD_NAMES } from '../../../book/book.ts';
-import { eachField, FIELDS } from '../../each-field.ts';
+import { eachField, FIELD_LIST } from '../../each-field.ts';
 import {
   BOOK_COLUMNS,
   columnParameters,
@@ -28,7 +28,7 @@ export const UPDATE: BatchStatement = {
   name: 'update',
   text: `
   update books set ${CHANGES}
-  from ${given(`${IDS}, ${columnParameters(2)}`, `id, ${FIELDS}`)}
+  from ${given(`${IDS}, ${columnParameters(2)}`, `id, ${FIELD_LIST}`)}
   where books.id = given.id
   returning ${BOOK_COLUMNS}
 `,
@@ -57,7 +57,7 @@ export const UPDATE_EXPECTED: BatchStatement = {
   update books set ${CHANGES}
   from ${given(
     `${IDS}, ${columnParameters(2)}, ${columnParameters(AFTER_FIELDS)}`,
-    `id, ${FIELDS}, ${EXPECTED}`,
+    `id, ${FIELD_LIST}, ${EXPECTED}`,
   )}
   where books.id = given.id and ${IS_EXPECTED}
   returning ${BOOK_COLUMNS}

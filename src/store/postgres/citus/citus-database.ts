@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { FIELD_NAMES, type UpdateItem } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
-import { FIELDS } from '../../each-field.ts';
+import { FIELD_LIST } from '../../each-field.ts';
 import { assertTrue } from '../batches/all-or-none.ts';
 import { foundKey, IS_EXPIRED, NEW_KEY } from '../batches/idempotency-keys.ts';
 import { INSERT, INSERT_MANY_ONCE, INSERT_ONCE, JSON_FIELDS, keptBooks } from '../batches/inserts.ts';
@@ -172,7 +172,7 @@ const PREPARED_ROWS = 64;
 function insertOf(rows: number): Statement {
   return {
     ...nameOf('create', rows),
-    text: `insert into books (id, ${FIELDS}) values ${valuesOf(rows, `$1::bigint, ${fieldParameters(2)}`, 1 + FIELD_NAMES.length)}`,
+    text: `insert into books (id, ${FIELD_LIST}) values ${valuesOf(rows, `$1::bigint, ${fieldParameters(2)}`, 1 + FIELD_NAMES.length)}`,
   };
 }
 
@@ -183,7 +183,7 @@ function insertOnceOf(rows: number): Statement {
   return {
     ...nameOf('create once', rows),
     text: `
-      with created as (insert into books (id, ${FIELDS}) values ${books} returning id)
+      with created as (insert into books (id, ${FIELD_LIST}) values ${books} returning id)
       insert into idempotency_keys (key, fingerprint, book_id) values ${keys}
       returning ${NEW_KEY}
     `,
@@ -275,11 +275,11 @@ const INSERT_MANY_WITH_KEY: Statement = {
   name: 'create many once',
   text: `
     with created as (
-      insert into books (${FIELDS})
+      insert into books (${FIELD_LIST})
       select ${JSON_FIELDS}
       from json_array_elements($1::json) with ordinality as given (book, position)
       order by position
-      returning id, ${FIELDS}
+      returning id, ${FIELD_LIST}
     ), books as (${keptBooks('$3::text')}), keyed as (
       insert into idempotency_keys (key, fingerprint, book_id)
       select $2::text, kept, first from books

@@ -16,7 +16,7 @@ const KEEP_ALIVE_MS = 10_000;
 const PREPARE_TIMEOUT_MS = 300_000;
 
 /** The server at the address of a connection string, and what all pools of a process know about their connections to it. */
-export class Server {
+export class PostgresServer {
   readonly config: ClientConfig;
   #failedMs = 0;
 
@@ -53,7 +53,7 @@ export class Server {
 export async function connect(
   conninfo: Conninfo,
   prepare: (client: Client) => Promise<void> = async () => {},
-): Promise<{ server: Server; client: Client }> {
+): Promise<{ server: PostgresServer; client: Client }> {
   const { server, client } = await open(conninfo).catch((error: unknown) => {
     throw error instanceof StoreNotReady ? error : new StoreNotReady(explainFailure(conninfo, error));
   });
@@ -68,12 +68,12 @@ export async function connect(
 }
 
 /** Finds the mode of TLS, which all later connections of the process have. */
-async function open(conninfo: Conninfo): Promise<{ server: Server; client: Client }> {
+async function open(conninfo: Conninfo): Promise<{ server: PostgresServer; client: Client }> {
   let failure: unknown;
   for (const ssl of tlsModes(conninfo)) {
     const config = { ...clientConfig(conninfo), ssl };
     const client = new Client({ ...config, query_timeout: PREPARE_TIMEOUT_MS });
-    const server = new Server(config);
+    const server = new PostgresServer(config);
     client.on('error', () => {});
     try {
       await client.connect();

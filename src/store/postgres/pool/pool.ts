@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store.ts';
 import type { PoolState, StoreObserver } from '../../observer.ts';
-import type { Server } from '../connection/connect.ts';
+import type { PostgresServer } from '../connection/connect.ts';
 import { StandbyServer } from '../connection/session-settings.ts';
 import { means } from '../error-codes.ts';
 import { isConnectionIntact, isReadOnly } from '../errors.ts';
@@ -25,7 +25,7 @@ export const POOLS = {
 
 /** A pool for each of the limits, under their names in the metrics. */
 export function openPools<Name extends string>(
-  server: Server,
+  server: PostgresServer,
   limits: Readonly<Record<Name, PoolLimits>>,
   observer: StoreObserver,
 ): Readonly<Record<Name, ConnectionPool>> {
@@ -45,12 +45,12 @@ const WAIT_MS = 10;
 
 /** Connections to the server, opened on demand; one stays open. */
 export class ConnectionPool {
-  readonly #server: Server;
+  readonly #server: PostgresServer;
   readonly #pool: Pool;
   /** When a connection became idle; new ones have no entry. */
   readonly #releasedMs = new WeakMap<PoolClient, number>();
 
-  constructor(server: Server, { connectionsMax, statementTimeoutMs }: PoolLimits) {
+  constructor(server: PostgresServer, { connectionsMax, statementTimeoutMs }: PoolLimits) {
     this.#server = server;
     this.#pool = new Pool({
       ...server.config,
