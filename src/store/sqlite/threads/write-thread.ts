@@ -57,6 +57,11 @@ interface WriteModule {
 /** Commits what an operation writes, or nothing if it throws. */
 export type Transact = <Result>(operation: () => Result) => Promise<Result>;
 
+/**
+ * Performs calls. In the order of the stations of a call of the main thread: `SqliteBookStore` (book-store.ts) puts it into its `BatchQueue`,
+ * which calls a `ThreadClient`; here, `serveRequests` (thread-server.ts) calls `handle`, and that `#performAll`, `#perform` and the function of
+ * the verb in `#prepareWrites`. An error becomes a `TableRejection` here, or `StoreUnavailable` in thread-server.ts, and crosses as a message.
+ */
 class WriteHandler implements RequestHandler<WriteRequest, unknown> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
