@@ -68,7 +68,10 @@ const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
   [/mechanism/i, 'unknown authentication method'],
 ];
 
-/** Converts an error of the driver to StoreUnavailable; returns other errors unchanged. */
+/**
+ * Converts an error of the driver to StoreUnavailable; returns other errors unchanged. Each leaves what the other converts, this and `toRejection`
+ * (rejections.ts), so their order does not matter. On SQLite, `toRejection` asks the connection for names, and runs first.
+ */
 export function toStoreError(error: unknown): unknown {
   const isUnavailable =
     sqlState(error) === undefined ? isConnectionError(error) : means(error, 'unavailable');
