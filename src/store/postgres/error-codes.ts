@@ -14,7 +14,7 @@ const MEANINGS = {
   /** Another process applies the same migration. */
   'concurrent migration': /^(23505|42P07|42710|40001|40P01|XX000)$/,
   'not unique': /^23505$/,
-  /** See `assertTrue` in batches/all-or-none.ts. */
+  /** See `failUnless` in batches/all-or-none.ts. */
   'division by zero': /^22012$/,
   /** A pooler does not have the prepared statement, or has another one of its name; or it is an outdated plan. */
   'prepared statement rejected': /^(26000|42P05|0A000)$/,

@@ -7,7 +7,7 @@ import { means, violatedConstraint } from '../error-codes.ts';
 import { KEY_CONSTRAINT } from '../migrations.ts';
 import type { BatchStatement, Database, Statement } from '../pool/database.ts';
 import type { MayRetry } from '../pool/pool.ts';
-import { assertTrue, joinArrays } from './all-or-none.ts';
+import { failUnless, joinArrays } from './all-or-none.ts';
 import {
   createdFor,
   isNew,
@@ -28,7 +28,7 @@ const insertColumns = (returning: string) =>
     `unnest(${columnParameters(1)}) with ordinality as given (${FIELD_LIST}, position) order by position`,
     returning,
   );
-const ARE_STORED = assertTrue('cardinality($1) = (select count(*) from stored)');
+const ARE_STORED = failUnless('cardinality($1) = (select count(*) from stored)');
 
 export const INSERT: BatchStatement = {
   name: 'create',
@@ -53,7 +53,7 @@ export const INSERT_ONCE: BatchStatement = {
     insert into idempotency_keys (key, fingerprint, book_id)
     select key, fingerprint || json, id
     from given join created using (nth)
-    where ${assertTrue('(select count(*) from given) = (select count(*) from stored)')}
+    where ${failUnless('(select count(*) from given) = (select count(*) from stored)')}
     order by key
     returning ${NEW_KEY}
   )
@@ -82,7 +82,7 @@ const insertJsonIf = (condition: string) => `
     where ${condition}
   ), created as (${insertFrom('given order by position')})
 `;
-const ARE_CREATED = assertTrue('(select count(*) from given) = (select count(*) from created)');
+const ARE_CREATED = failUnless('(select count(*) from given) = (select count(*) from created)');
 const RENDER_CREATED = `coalesce(string_agg(row_to_json(created)::text, ',' order by id), '')`;
 
 const INSERT_MANY: Statement = {

@@ -4,7 +4,7 @@ import { TAGGED_PARTS } from '../../../book/tagged-text.ts';
 import { eachField, FIELD_LIST } from '../../each-field.ts';
 import { BOOK_COLUMNS, fieldOf, textBytes, typeOf } from '../book-columns.ts';
 import type { Database, Statement } from '../pool/database.ts';
-import { assertTrue, joinArrays } from './all-or-none.ts';
+import { failUnless, joinArrays } from './all-or-none.ts';
 import { CHANGES } from './updates.ts';
 
 /** `taggedText` in src/book/tagged-text.ts, as an expression. */
@@ -46,7 +46,7 @@ export const updatesIf = (condition: string) => `
     returning books.id
   )
 `;
-/** A condition, for {@link assertTrue}. */
+/** A condition, for {@link failUnless}. */
 export const ARE_CHANGED =
   '(select count(*) from given) = (select count(*) from updated) + (select count(*) from deleted)';
 export const RENDER_UPDATED = `
@@ -81,7 +81,7 @@ export const UPDATE_MANY: Statement = {
     select set_config('${ORDER_SETTING}', string_agg(id::text, ',' order by position), true) is not null as "isOrdered" from given
   ), ${updatesIf('not exists (select from fault) and (select "isOrdered" from ordered)')}
   select json, fault, index from (${RENDER_UPDATED}) as changed left join fault on true
-  where ${assertTrue(`exists (select from fault) or ${ARE_CHANGED}`)}
+  where ${failUnless(`exists (select from fault) or ${ARE_CHANGED}`)}
 `,
 };
 

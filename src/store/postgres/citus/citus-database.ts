@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import { FIELD_NAMES, type UpdateItem } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import { FIELD_LIST } from '../../each-field.ts';
-import { assertTrue } from '../batches/all-or-none.ts';
+import { failUnless } from '../batches/all-or-none.ts';
 import { foundKey, IS_EXPIRED, NEW_KEY } from '../batches/idempotency-keys.ts';
 import { INSERT, INSERT_MANY_ONCE, INSERT_ONCE, JSON_FIELDS, keptBooks } from '../batches/inserts.ts';
 import {
@@ -237,7 +237,7 @@ const UPDATE_FOUND: Statement = {
   text: `
     with ${GIVEN_UPDATES}, ${updatesIf(`(tags is null or tags = ${digestOf('books')})`)}
     select json, null as fault, 0 as index,
-      ${assertTrue(ARE_CHANGED)} as "isWhole"
+      ${failUnless(ARE_CHANGED)} as "isWhole"
     from (${RENDER_UPDATED}) as changed
   `,
 };
