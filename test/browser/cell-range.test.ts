@@ -315,3 +315,38 @@ test('Cells that are cut are copied and emptied; one undo restores them', async 
   await page.getByText('Change undone: 2 books').waitFor();
   assert.deepEqual(await findBook(service, 5), { id: 5, ...CLASSICS[4] });
 });
+
+test('Of cells that are read before they are cut, only those that were copied are emptied, also if other users change and delete books meanwhile', async (context) => {
+  const { page, service } =
+    (await pages.openConsole(
+      context,
+      { ...CLIPBOARD, expectedMessages: failedRequests(412) },
+      { books: manyBooks(1_000) },
+    )) ?? {};
+  if (!page || !service) return;
+  await waitForCount(page, '1,000 books');
+  await rowOf(page, 'Volume 2').locator('.year').click();
+  await page.evaluate("scrollTo(0, 890 * document.querySelector('.row-measure').offsetHeight)");
+  await rowOf(page, 'Volume 900')
+    .locator('.year')
+    .click({ modifiers: ['Shift'] });
+  await rangeOf(page, '899 cells').waitFor({ state: 'attached' });
+  await page.route(
+    (url) => url.searchParams.get('offset') === '1',
+    async (route) => {
+      const response = await route.fetch();
+      await service.fetch('DELETE', '/book/1');
+      await service.fetch('PUT', '/book/3', JSON.stringify({ year: 1 }));
+      await route.fulfill({ response });
+    },
+    { times: 1 },
+  );
+  await page.keyboard.press('ControlOrMeta+X');
+  await page.getByText('Changed: 898 books').waitFor();
+  await page.getByText('“Volume 3” was changed by another user.').first().waitFor();
+  const books = await Promise.all([2, 3, 900, 901].map((id) => findBook(service, id)));
+  assert.deepEqual(
+    books.map((book) => book?.year),
+    [0, 1, 0, 1_900],
+  );
+});

@@ -1,10 +1,11 @@
+import type { Book } from 'bookkeeping-client/index.ts';
 import type { Field } from 'bookkeeping-formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
 import type { CellRange } from '../../state/cursor.ts';
 import { CELL_ROWS_MAX, cellsOf, copiedText, paste, textOf } from '../../state/paste.ts';
-import { copyRange, emptyCells } from './cell-range.ts';
+import { copyRange, emptyCopied } from './cell-range.ts';
 
 /** The focused cell. */
 export interface CopiedPlace {
@@ -19,9 +20,13 @@ export interface CopiedPlace {
 /**
  * Copies the range or, if there is none, the selected books or, if none is selected, the text of the focused cell.
  *
- * @returns whether it did
+ * @returns the books that it has copied, or of which it has copied cells
  */
-export async function copyCells(app: App, event: ClipboardEvent, place: CopiedPlace): Promise<boolean> {
+export async function copyCells(
+  app: App,
+  event: ClipboardEvent,
+  place: CopiedPlace,
+): Promise<readonly Book[]> {
   const { list, selection, cursor, toasts } = app;
   const book = list.at(place.row);
   const books = selection.loaded();
@@ -30,19 +35,20 @@ export async function copyCells(app: App, event: ClipboardEvent, place: CopiedPl
   if (range) return copyRange(app, event, range);
   if (books.length < selection.count.value) {
     toasts.show({ text: () => allTexts.value.tooManyToCopy, isError: true });
-    return false;
+    return [];
   }
   if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
   else if (book) event.clipboardData?.setData('text/plain', copiedText(book, place.field ?? 'title'));
-  return books.length > 0 || book !== undefined;
+  return books.length > 0 || !book ? books : [book];
 }
 
 /** Copies the range or the focused cell, and empties it; selected books are copied only. */
 export async function cutCells(app: App, event: ClipboardEvent, place: CopiedPlace): Promise<void> {
   const { value: range } = app.cursor.range;
   const isCell = app.selection.count.value === 0 && place.field !== undefined;
-  if (!(await copyCells(app, event, place))) return;
-  if (range) await emptyCells(app, range);
+  const copied = await copyCells(app, event, place);
+  if (copied.length === 0) return;
+  if (range) await emptyCopied(app, range.fields, copied);
   else if (isCell) place.write(place.row, place.column, '');
 }
 
