@@ -292,6 +292,37 @@ test('The handle of a range fills the cells below with the rows of the range, by
   assert.equal((await findBook(service, 8))?.author, CLASSICS[7]?.author);
 });
 
+test('Esc cancels the drag of the handle or of a range: nothing is filled, and the cursor is where it was', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const year = (title: string) => rowOf(page, title).locator('.year');
+  await year('Candide').click();
+  await extend(page, 'ArrowUp', 1);
+  await page.locator('.fill-handle').hover();
+  await page.mouse.down();
+  await year('Emma').hover();
+  await rangeOf(page, '6 cells').waitFor({ state: 'attached' });
+  await page.keyboard.press('Escape');
+  await rangeOf(page, '2 cells').waitFor({ state: 'attached' });
+  // Nor does the mouse move on.
+  await year('Walden').hover();
+  await page.mouse.up();
+  await page.keyboard.press('Escape');
+  await year('Emma').hover();
+  await page.mouse.down();
+  await year('Walden').hover();
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  // A change waits for those before.
+  await page.keyboard.type('1816');
+  await page.keyboard.press('Enter');
+  await assertEventually(async () => (await findBook(service, 10))?.year, 1816);
+  assert.deepEqual(
+    await yearsOf(service, CLASSICS.length),
+    CLASSICS.map((book) => (book.title === 'Emma' ? 1816 : book.year)),
+  );
+});
+
 test('Cells that are cut are copied and emptied; one undo restores them', async (context) => {
   const { page, service } = (await pages.openConsole(context, CLIPBOARD)) ?? {};
   if (!page || !service) return;

@@ -20,7 +20,7 @@ interface DraggedTable {
 
 /**
  * Makes a range of cells with the mouse, or fills the cells below one by its handle. While the mouse is above or below the visible rows,
- * the range grows, and the list scrolls.
+ * the range grows, and the list scrolls. Esc cancels it.
  */
 export function useCellDrag({ app, positionOf, rowAt, extend }: DraggedTable) {
   const { cursor, cells } = app;
@@ -43,15 +43,16 @@ export function useCellDrag({ app, positionOf, rowAt, extend }: DraggedTable) {
 
   function start(y: number, isFill: boolean): void {
     const { active, anchor } = cursor;
+    const { value: origin } = anchor;
     const { row: last, column: lastColumn } = active.value;
-    const filledRows = last - anchor.value.row + 1;
     let mouseY = y;
+    let isCancelled = false;
     const reach = (row: number, column: number) => {
       const position = isFill ? { row: Math.max(last, row), column: lastColumn } : { row, column };
       if (cells.open.value || cursor.isAt(position)) return;
       hasMoved.current = true;
       getSelection()?.removeAllRanges();
-      extend(position.row, position.column);
+      if (!isCancelled) extend(position.row, position.column);
     };
     const grow = () => {
       const beyond = beyondRows(mouseY);
@@ -70,7 +71,16 @@ export function useCellDrag({ app, positionOf, rowAt, extend }: DraggedTable) {
     };
     const release = () => {
       pressed.current.abort();
-      if (isFill && active.value.row > last) void later.value?.fillDown(app, filledRows);
+      if (isFill && !isCancelled && active.value.row > last)
+        void later.value?.fillDown(app, last - origin.row + 1);
+    };
+    const cancel = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      isCancelled = true;
+      if (!hasMoved.current) return;
+      event.stopPropagation();
+      anchor.value = origin;
+      extend(last, lastColumn);
     };
     pressed.current.abort();
     pressed.current = new AbortController();
@@ -79,6 +89,7 @@ export function useCellDrag({ app, positionOf, rowAt, extend }: DraggedTable) {
     signal.addEventListener('abort', () => clearInterval(timer));
     addEventListener('mousemove', move, { signal });
     addEventListener('mouseup', release, { signal });
+    addEventListener('keydown', cancel, { signal, capture: true });
   }
 
   /** Whether a click ends a drag. A key that clicks does not. */
