@@ -11,6 +11,7 @@ import {
   DOUBLE_CLICKS,
   doubleClick,
   failedRequests,
+  focusedRow,
   rowOf,
 } from './console-pages.ts';
 
@@ -249,6 +250,23 @@ test('Cells and selected books are copied and pasted as in a spreadsheet', async
   await page.keyboard.press('ControlOrMeta+Z');
   await page.getByText('Change undone: 2 books').waitFor();
   assert.equal((await findBook(service, 20))?.title, 'Madame Bovary');
+});
+
+test('Several books that were pasted can be shown: the button goes to the first of them', async (context) => {
+  const { page } = (await pages.openConsole(context)) ?? {};
+  if (!page) return;
+  await rowOf(page, 'The Iliad').locator('.title').click();
+  await page.keyboard.press('Control+End');
+  await page.locator('.new:focus-within').waitFor();
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'Dubliners\\nUlysses');
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+  await page.getByText('Added: 2 books').waitFor();
+  await page.keyboard.press('Control+Home');
+  await page.getByRole('button', { name: 'Show the books' }).click();
+  await focusedRow(page, 'Dubliners').waitFor();
 });
 
 test('An editor does not move the text of its cell, nor its row, and grows with a long title', async (context) => {

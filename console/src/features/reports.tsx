@@ -93,11 +93,10 @@ function toastOf({ operations, list, address }: App, report: Report): Toast | un
       label: () => (isUndone ? allTexts.value.redo : allTexts.value.undo),
       run: () => void operations.reverse(operation),
     },
-    added &&
-      done.length === 1 && {
-        label: () => allTexts.value.showBook,
-        run: () => (address.isSearch.value ? address.showNewest() : void list.reveal(added)),
-      },
+    added && {
+      label: () => formatMessage(allTexts.value.showBooks, { count: done.length }),
+      run: () => (address.isSearch.value ? address.showNewest() : void list.reveal(added)),
+    },
   ].filter((action) => typeof action === 'object');
   return text() === '' ? undefined : { text, actions, isError: error !== undefined || failures.length > 0 };
 }
