@@ -132,9 +132,10 @@ test('A year that was just typed fills 40 rows; one undo restores them', async (
   if (!page || !service) return;
   const stored = await yearsOf(service, 43);
   const { promise: isFilled, resolve: release } = Promise.withResolvers<void>();
-  let updates = 0;
+  // On a busy machine, the first one may be repeated after its timeout.
+  const updates = new Set<string | null>();
   await page.route('**/books', async (route) => {
-    if (route.request().method() === 'PATCH') updates++;
+    if (route.request().method() === 'PATCH') updates.add(route.request().postData());
     await isFilled;
     await route.continue();
   });
@@ -147,7 +148,7 @@ test('A year that was just typed fills 40 rows; one undo restores them', async (
   release();
   await page.getByText('Changed: 39 books').waitFor();
   assert.deepEqual(await yearsOf(service, 43), [...Array<number>(40).fill(1234), ...stored.slice(40)]);
-  assert.equal(updates, 2);
+  assert.equal(updates.size, 2);
   await rangeOf(page, '40 cells').waitFor({ state: 'attached' });
   await page.keyboard.press('ControlOrMeta+Z');
   await page.getByText('Change undone: 39 books').waitFor();
