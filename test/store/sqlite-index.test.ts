@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { StoreUnavailable } from '../../src/book/book-store.ts';
 import { openHistory } from '../../src/history/open-history.ts';
-import { IndexUpdater } from '../../src/search/sqlite/index-updater.ts';
+import { Searcher } from '../../src/search/searcher.ts';
+import { IndexUpdater, type Progress } from '../../src/search/sqlite/index-updater.ts';
 import { SqliteSnapshots } from '../../src/search/sqlite/snapshots.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
@@ -20,6 +21,7 @@ import { createMany, openStoreAt, type SearchableStore } from '../../testkit/sto
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const NO_INDEX = 'a file that is no search index has the name of the search index';
+const BY_ID = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };
 
 describe('The search index in SQLite', () => {
@@ -177,8 +179,8 @@ describe('The search index in SQLite', () => {
     await damage(indexOf(path));
     const store = await openConnection(path);
     const updater = await IndexUpdater.open(store);
-    assert.deepEqual(updater.step(), { isCurrent: false, percent: 0, wasDamaged: true });
-    while (!updater.step().isCurrent);
+    assert.deepEqual(stepOf(updater), { isCurrent: false, percent: 0, wasDamaged: true });
+    while (!stepOf(updater).isCurrent);
     updater.close();
     store.close();
   });
@@ -213,6 +215,27 @@ describe('The search index in SQLite', () => {
     while (!(await snapshots.step()).isCurrent);
     assert.equal(await booksOf(), 'book_search');
     await snapshots.close();
+  });
+
+  test('has each write before a search, also if searches that arrived earlier share a snapshot', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const snapshots = new SqliteSnapshots(await openConnection(path));
+    const searcher = new Searcher(snapshots);
+    const countBooks = async (arrivedAt: bigint) => {
+      snapshots.arrivedAt = arrivedAt;
+      return (await searcher.count({ ...BY_ID, q: 'h' })).count;
+    };
+    for (let books = 1; books <= 5; books++) {
+      const arrivedAt = process.hrtime.bigint();
+      assert.equal(await countBooks(arrivedAt), books);
+      assert.equal(await countBooks(arrivedAt), books);
+      execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
+      // Perhaps without this book, which was written later.
+      assert.ok([books, books + 1].includes(await countBooks(arrivedAt)));
+      assert.equal(await countBooks(process.hrtime.bigint()), books + 1);
+    }
+    await searcher.close();
   });
 
   for (const [what, change] of [
@@ -427,10 +450,10 @@ describe('The search index in SQLite', () => {
     );
     const store = await openConnection(path);
     const updater = await IndexUpdater.open(store);
-    assert.equal(updater.step().isCurrent, false);
+    assert.equal(stepOf(updater).isCurrent, false);
     const { id } = updater.database.prepare('select built_to as id from state').get() as { id: number };
     store.prepare("update books set title = 'Theogony' where id = ?").run(id);
-    while (!updater.step().isCurrent);
+    while (!stepOf(updater).isCurrent);
     const indexed = updater.database.prepare('select title_key from book_search where id = ?').get(id);
     assert.deepEqual({ ...indexed }, { title_key: 'theogony\u0001Theogony' });
     updater.close();
@@ -483,9 +506,14 @@ async function storeWithIndex(folder: string, mode?: number, book = ILIAD): Prom
   return path;
 }
 
+function stepOf(updater: IndexUpdater): Progress {
+  const progress = updater.begin();
+  updater.end();
+  return progress;
+}
+
 function count(store: SearchableStore, q: string): Promise<number> {
-  const query = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q } as const;
-  return countFrom(store, query);
+  return countFrom(store, { ...BY_ID, q });
 }
 
 async function countFrom(

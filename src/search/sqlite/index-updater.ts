@@ -89,17 +89,6 @@ export class IndexUpdater {
     return (this.#file as IndexFile).database;
   }
 
-  /** Brings the index up to date, or a part of the way. @throws UnusableIndex, or errors of SQLite */
-  step(): Progress {
-    return this.#report(() => {
-      try {
-        return this.#step();
-      } finally {
-        this.end();
-      }
-    });
-  }
-
   /**
    * Begins transactions on the store and on the index if these are of one moment, perhaps after a step.
    *
@@ -336,7 +325,7 @@ export class IndexUpdater {
   }
 }
 
-const CURRENT: Progress = { isCurrent: true, percent: 100 };
+export const CURRENT: Progress = { isCurrent: true, percent: 100 };
 /** Before all ids. */
 const FIRST = -Number.MAX_VALUE;
 /** From this number of changes, and this part of the books in the index, on, they are many. */

@@ -11,6 +11,8 @@ export interface SearchRequest {
   readonly query: SearchQuery;
   readonly after: BookPosition | undefined;
   readonly limit: number | 'count';
+  /** In nanoseconds of `process.hrtime`. */
+  readonly arrivedAt: bigint;
 }
 
 export type SearchResponse = { readonly found: SearchPage | BookCount } | IndexResponse;
@@ -29,7 +31,8 @@ await serveRequests<SearchRequest | 'step', SearchResponse>(async (path) => {
     async handle(request) {
       try {
         if (request === 'step') return { progress: await snapshots.step() };
-        const { query, after, limit } = request;
+        const { query, after, limit, arrivedAt } = request;
+        snapshots.arrivedAt = arrivedAt;
         const found = await (limit === 'count'
           ? searcher.count(query, after)
           : searcher.search(query, limit, after));

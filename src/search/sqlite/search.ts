@@ -29,6 +29,7 @@ export class SqliteSearch implements BookSearch {
   readonly #timer = new DueTimer(() => void this.#step());
   /** That of the last step; undefined before the first one. */
   #progress: Progress | undefined;
+  #isStepping = false;
   #hasStarted = false;
   #isClosed = false;
 
@@ -61,7 +62,11 @@ export class SqliteSearch implements BookSearch {
   }
 
   /** Repeats a search until the index has what it must see. */
-  async #send(request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchPage | BookCount> {
+  async #send(
+    call: Omit<SearchRequest, 'arrivedAt'>,
+    signal: AbortSignal | undefined,
+  ): Promise<SearchPage | BookCount> {
+    const request = { ...call, arrivedAt: process.hrtime.bigint() };
     const deadline = performance.now() + INDEX_WAITS_MS;
     this.#start();
     for (;;) {
@@ -87,6 +92,9 @@ export class SqliteSearch implements BookSearch {
   }
 
   async #step(): Promise<void> {
+    // Searches would wait for all steps that are in the queue of the thread.
+    if (this.#isStepping) return;
+    this.#isStepping = true;
     let pauseMs = RETRY_MS;
     try {
       const response = (await this.#thread.send('step')) as IndexResponse;
@@ -95,6 +103,7 @@ export class SqliteSearch implements BookSearch {
     } catch (error) {
       this.#reportCause(causeOf(error));
     }
+    this.#isStepping = false;
     this.#timer.callIn(pauseMs);
   }
 

@@ -8,7 +8,7 @@ import type { Needles } from '../folding.ts';
 import type { Parameters } from '../parameters.ts';
 import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
-import { IndexUpdater, type Progress } from './index-updater.ts';
+import { CURRENT, IndexUpdater, type Progress } from './index-updater.ts';
 import { Positions } from './positions.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
 
@@ -22,19 +22,34 @@ export class IndexBehind extends Error {
   }
 }
 
-/** Snapshots of the index, which is brought up to date before; for lists by id alone, of the books. */
+/** The longest time for which searches share a snapshot, as the WAL grows until it ends. */
+const SHARED_NS = 50_000_000n;
+/** The time for which a snapshot stays open for the next search, which may arrive in the thread after the last response. */
+const IDLE_MS = 1;
+
+/**
+ * Snapshots of the index, which is brought up to date before; for lists by id alone, of the books. Searches share a snapshot
+ * of the index that began after they arrived: beside writers, each of them would wait for an update of its own.
+ */
 export class SqliteSnapshots implements Snapshots {
   readonly #store: DatabaseSync;
   #index: IndexUpdater | undefined;
+  /** When the open snapshot began; undefined while none is open. */
+  #begunAt: bigint | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  /** When the next search arrived, in nanoseconds of `process.hrtime`, which is one for all threads; undefined: now. */
+  arrivedAt: bigint | undefined;
 
   constructor(store: DatabaseSync) {
     this.#store = store;
   }
 
-  /** Brings the index up to date, or a part of the way. @throws UnusableIndex, or errors of SQLite */
+  /** Brings the index up to date, or a part of the way, for searches that wait. @throws UnusableIndex, or errors of SQLite */
   async step(): Promise<Progress> {
-    this.#index ??= await IndexUpdater.open(this.#store);
-    return this.#index.step();
+    this.#end();
+    const progress = await this.#begin();
+    if (progress.isCurrent) this.#endSoon();
+    return progress;
   }
 
   /** @throws IndexBehind, UnusableIndex, or errors of SQLite */
@@ -42,33 +57,38 @@ export class SqliteSnapshots implements Snapshots {
     needsIndex: boolean | 'if up to date',
     search: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> {
-    const index = needsIndex === true ? await this.#beginIndex() : this.#tryIndex(needsIndex);
-    if (!index) this.#store.exec('begin');
+    const index = needsIndex === true ? await this.#beginIndex() : await this.#tryIndex(needsIndex);
+    if (!index) {
+      this.#end();
+      this.#store.exec('begin');
+    }
     try {
       return await search(new SqliteSnapshot(this.#store, index?.database));
     } catch (error) {
+      this.#end();
       forgetStatements(this.#store);
       if (!index) throw error;
       forgetStatements(index.database);
       if (!isUnusable(error)) throw error;
       throw new IndexBehind(index.deleteDamaged(error));
     } finally {
-      if (index) index.end();
+      if (index) this.#endSoon();
       else if (this.#store.isTransaction) this.#store.exec('rollback');
     }
   }
 
   async close(): Promise<void> {
+    this.#end();
     this.#index?.close();
     this.#store.close();
   }
 
   /** Begins the transactions if the index is built, and can be used. @throws IndexBehind when it was damaged, so that this is reported */
-  #tryIndex(isWanted: unknown): IndexUpdater | undefined {
+  async #tryIndex(isWanted: unknown): Promise<IndexUpdater | undefined> {
     let progress: Progress;
     try {
       if (!isWanted || !this.#index?.isBuilt) return undefined;
-      progress = this.#index.begin();
+      progress = await this.#beginShared();
     } catch {
       // The next step reports it.
       return undefined;
@@ -79,10 +99,39 @@ export class SqliteSnapshots implements Snapshots {
 
   /** Begins transactions on the store and on an index that has each of its books. */
   async #beginIndex(): Promise<IndexUpdater> {
-    this.#index ??= await IndexUpdater.open(this.#store);
-    const progress = this.#index.begin();
+    const progress = await this.#beginShared();
     if (!progress.isCurrent) throw new IndexBehind(progress);
-    return this.#index;
+    return this.#index as IndexUpdater;
+  }
+
+  /** Begins a snapshot, unless one is open that began after the search arrived. */
+  async #beginShared(): Promise<Progress> {
+    clearTimeout(this.#idle);
+    const now = process.hrtime.bigint();
+    const { arrivedAt = now } = this;
+    if (this.#begunAt !== undefined && this.#begunAt > arrivedAt && now - this.#begunAt < SHARED_NS)
+      return CURRENT;
+    this.#end();
+    return this.#begin();
+  }
+
+  async #begin(): Promise<Progress> {
+    this.#index ??= await IndexUpdater.open(this.#store);
+    const begunAt = process.hrtime.bigint();
+    const progress = this.#index.begin();
+    if (progress.isCurrent) this.#begunAt = begunAt;
+    return progress;
+  }
+
+  #endSoon(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#end(), IDLE_MS);
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    this.#begunAt = undefined;
+    this.#index?.end();
   }
 }
 
