@@ -117,7 +117,7 @@ for (const hasHistory of [true, false]) {
       assert.ok(first);
       await operations.reverse(first);
       assert.equal((await findBook(service, 1))?.year, -750);
-      assert.equal(list.total.value, 42);
+      await until(() => list.total.value === 42);
     });
 
     test('are done again in the order in which they were undone; another one leaves nothing to do again', async () => {
@@ -319,7 +319,7 @@ describe('Pasted cells', () => {
     await paste(console, 200, 'author', 'Anna', yes);
     assert.equal((await findBook(service, book.id))?.author, 'Anna');
     await list.refresh();
-    assert.equal(list.total.value, rowCount);
+    await until(() => list.total.value === rowCount);
   });
 
   test('change nothing if one is no year, or there are too many', async () => {
@@ -376,7 +376,8 @@ describe('The edit of a book', () => {
     assert.equal(edit.state.value.kind, 'missing');
     const opened = new EditSession(console, odyssey.id);
     await until(() => opened.state.value.kind === 'missing');
-    assert.deepEqual([bookAt(console, 0).title, list.total.value], ['Meditations', 41]);
+    assert.equal(bookAt(console, 0).title, 'Meditations');
+    await until(() => list.total.value === 41);
     edit.becomeNew();
     await edit.save();
     assert.deepEqual(await findBook(service, 44), { ...iliad, id: 44, title: 'Ilias' });
@@ -567,7 +568,7 @@ test('Of all selected books, one that another user deletes is subtracted once', 
     await until(() => list.loaded.rowOf(id ?? 0) === undefined);
     assert.equal(selection.count.value, count);
   }
-  assert.equal(list.total.value, CLASSICS.length - 2);
+  await until(() => list.total.value === CLASSICS.length - 2);
   follower.close();
 });
 
@@ -697,7 +698,7 @@ test('What is received of the changes of this session after later ones does not 
   await operations.run('deleted', [{ before: emma, after: undefined }]);
   for (let rest = 0; rest < 2; rest++) await receiveNext();
   assert.equal(list.at(9)?.title, 'Frankenstein');
-  assert.equal(list.total.value, CLASSICS.length - 1);
+  await until(() => list.total.value === CLASSICS.length - 1);
   allowed = Number.POSITIVE_INFINITY;
   follower.close();
 });
@@ -717,7 +718,7 @@ test('Books that return by an undo are not offered as new ones of others, which 
   selection.all();
   await operations.runSelected('deleted', () => undefined);
   await operations.undo();
-  assert.equal(list.total.value, CLASSICS.length + 250);
+  await until(() => list.total.value === CLASSICS.length + 250);
   await until(() => history.received.value.size > 0);
   // It counts at most every five seconds.
   await new Promise((resolve) => setTimeout(resolve, 6_000));
@@ -851,7 +852,8 @@ test('What is typed while the service is away keeps its mark, and is stored once
   assert.deepEqual([cells.saving.value, cells.failed.value, connection.obstacle.value], [[], [], undefined]);
   const titles = await Promise.all([44, 45, 46, 47].map(async (id) => (await findBook(service, id))?.title));
   assert.deepEqual(titles, ['Orlando', 'Flush', 'Flush', undefined]);
-  assert.deepEqual([(await findBook(service, 1))?.year, list.total.value], [1, 46]);
+  assert.equal((await findBook(service, 1))?.year, 1);
+  await until(() => list.total.value === 46);
 });
 
 test('A write that the service refuses for a time is repeated, unless it is stopped', async () => {
