@@ -27,6 +27,12 @@ after(() => {
   for (const isSignedIn of sessions) isSignedIn.value = false;
 });
 
+/** Follows the changes of a service with a history. Disposing ends it, also after a failed test, whose process would not end. */
+function follow(app: ConstructorParameters<typeof Follower>[0]): Disposable {
+  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  return { [Symbol.dispose]: () => follower.close() };
+}
+
 /** The state of the console without a page, for a new service with the classics. */
 async function start(hasHistory: boolean, given?: { readonly service: Service; readonly url: string }) {
   const service = given?.service ?? (await startService({ hasHistory }));
@@ -554,7 +560,8 @@ test('Of all selected books, one that another user deletes is subtracted once', 
   await using _ = console.service;
   const { list, history, selection, service } = console;
   const app = { ...console, isVisible: signal(true) };
-  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  using opened = new DisposableStack();
+  opened.use(follow(app));
   await until(() => history.isKept.value === true && list.total.value === CLASSICS.length);
   selection.all();
   const emma = list.at(9);
@@ -569,7 +576,6 @@ test('Of all selected books, one that another user deletes is subtracted once', 
     assert.equal(selection.count.value, count);
   }
   await until(() => list.total.value === CLASSICS.length - 2);
-  follower.close();
 });
 
 test('A cell that cannot be saved is kept for the dialog, once', async () => {
@@ -677,7 +683,8 @@ test('What is received of the changes of this session after later ones does not 
     },
   };
   const app = { ...console, client: delayed, onceClient: delayed, isVisible: signal(true) };
-  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  using opened = new DisposableStack();
+  opened.use(follow(app));
   await until(() => isFollowing && !list.isLoading.value);
   const receiveNext = async () => {
     const { value: last } = history.received;
@@ -700,7 +707,6 @@ test('What is received of the changes of this session after later ones does not 
   assert.equal(list.at(9)?.title, 'Frankenstein');
   await until(() => list.total.value === CLASSICS.length - 1);
   allowed = Number.POSITIVE_INFINITY;
-  follower.close();
 });
 
 test('Books that return by an undo are not offered as new ones of others, which are', async () => {
@@ -710,7 +716,8 @@ test('Books that return by an undo are not offered as new ones of others, which 
   const offered: number[] = [];
   const stop = history.newBooks.subscribe((count) => offered.push(count));
   const app = { ...console, isVisible: signal(true) };
-  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
+  using opened = new DisposableStack();
+  opened.use(follow(app));
   await until(() => history.isKept.value === true && !list.isLoading.value);
   // Rows at the end are not loaded. All changes of the test are fewer than those after which the list is read anew instead.
   await client.createMany(manyBooks(250));
@@ -726,7 +733,6 @@ test('Books that return by an undo are not offered as new ones of others, which 
   await service.fetch('POST', '/book', JSON.stringify({ title: 'Other' }));
   await until(() => history.newBooks.value === 1);
   stop();
-  follower.close();
 });
 
 test('Waiting until it is known whether the history is kept leaves no effect behind', async () => {
