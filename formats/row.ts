@@ -1,9 +1,9 @@
-import { FIELD_NAMES, type FieldName, fieldsOf, textLengthOf } from '../src/book/contract.ts';
+import { EMPTY_BOOK, FIELD_NAMES, type FieldName, fieldsOf, textLengthOf } from '../src/book/contract.ts';
 import { formatBytes } from '../src/http/body-limits.ts';
 import type { ArrayError } from '../src/json/array-scanner.ts';
 import { DEPTH_MAX, type JsonError } from '../src/json/parse-json.ts';
 
-export { DEPTH_MAX, fieldsOf, textLengthOf };
+export { DEPTH_MAX, EMPTY_BOOK, fieldsOf, textLengthOf };
 
 /** The fields of a book, which are read from a file and written to one. */
 export const FIELDS: readonly Field[] = FIELD_NAMES;

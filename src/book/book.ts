@@ -4,20 +4,18 @@ import {
   BOOK_FIELD_TYPES,
   type Book,
   type BookFields,
+  EMPTY_BOOK,
   FIELD_NAMES,
   TEXT_LENGTH_MAX,
   TEXT_NAMES,
   type TextName,
 } from './contract.ts';
 
-export { BOOK_FIELD_TYPES, type Book, type BookFields, FIELD_NAMES, TEXT_LENGTH_MAX };
+export { BOOK_FIELD_TYPES, type Book, type BookFields, EMPTY_BOOK, FIELD_NAMES, TEXT_LENGTH_MAX };
 
 /** The largest id, and the largest year in either direction: JSON numbers are exact up to it (RFC 8259, section 6). */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;
 export const YEAR_MAX = Number.MAX_SAFE_INTEGER;
-
-/** The values of absent fields. */
-export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
 
 /** Whether a book has all of these fields. */
 export function hasFields(book: BookFields, fields: Partial<BookFields>): boolean {

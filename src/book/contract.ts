@@ -19,7 +19,10 @@ export interface Book {
 /** The fields of a book that a client can set. */
 export type BookFields = Omit<Book, 'id'>;
 
-/** Their types, in the order of {@link Book}. */
+/** The values of absent fields. */
+export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
+
+/** The types of the fields, in the order of {@link Book}. */
 export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const satisfies Record<
   keyof BookFields,
   'text' | 'integer'

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Book, type BookClient, type BookFields, TEXT_LENGTH_MAX } from 'bookkeeping-client/index.ts';
+import { EMPTY_BOOK } from 'bookkeeping-formats/row.ts';
 import type { BookList } from './book-list.ts';
 import { editedFields, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';
@@ -17,7 +18,7 @@ export type EditState =
   | { readonly kind: 'conflict'; readonly theirs: FormFields }
   | { readonly kind: 'saved'; readonly book: Book };
 
-const NO_BOOK: Book = { id: 0, title: '', author: '', year: 0 };
+const NO_BOOK: Book = { id: 0, ...EMPTY_BOOK };
 
 /** The service counts characters as code points. */
 const isTooLong = (value: string | number) => Array.from(String(value)).length > TEXT_LENGTH_MAX;
@@ -142,7 +143,7 @@ export class EditSession {
   }
 
   #missing(id: number): EditState {
-    this.#app.list.apply([{ before: { id, title: '', author: '', year: 0 }, after: undefined }]);
+    this.#app.list.apply([{ before: { id, ...EMPTY_BOOK }, after: undefined }]);
     return { kind: 'missing' };
   }
 

@@ -1,6 +1,6 @@
 import type { Book } from 'bookkeeping-client/index.ts';
 import { escapeFormula, unescapeFormula } from 'bookkeeping-formats/formula.ts';
-import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
+import { EMPTY_BOOK, FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import type { BookList, Change } from './book-list.ts';
 import type { CellRange } from './cursor.ts';
 import { readYear, textOfYear } from './fields.ts';
@@ -64,7 +64,7 @@ export async function paste(
   for (const [index, line] of cells.entries()) {
     if (line.length > fields.length) return { kind: 'columns' };
     const before = books[index];
-    const after = { id: 0, title: '', author: '', year: 0, ...before };
+    const after = { id: 0, ...EMPTY_BOOK, ...before };
     for (const [place, value] of line.entries()) {
       const name = fields[place] ?? field;
       if (name !== 'year') after[name] = value;

@@ -9,7 +9,7 @@ import { trigramHashesOf } from './trigrams.ts';
 
 /** The most changes, and the most books of ranges, in one step: with fewer, it falls behind thousands of changes in a second. */
 const STEP = 500;
-/** The same while searches leave the changes to the background: short steps would spend most of their time on round trips. */
+/** The same while searches leave the changes to the background: in short steps, round trips would take most of the time. */
 export const LONG_STEP = 5_000;
 /** The text that is folded in one turn of the event loop, in UTF-16 code units. */
 const LENGTH_PER_TURN = 16_384;

@@ -1,5 +1,5 @@
 import type { Book, BookFields } from 'bookkeeping-client/index.ts';
-import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
+import { EMPTY_BOOK, FIELDS, type Field } from 'bookkeeping-formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import type { App } from '../../state/app.ts';
@@ -69,7 +69,7 @@ export async function fillDown(app: App, rows = 1): Promise<void> {
 /** Empties the cells of the range. */
 export async function emptyCells(app: App): Promise<void> {
   const { value: range } = app.cursor.range;
-  if (range) await write(app, range, () => EMPTY);
+  if (range) await write(app, range, () => EMPTY_BOOK);
 }
 
 /** Empties cells that were copied. What was changed since then is in no clipboard, and stays. */
@@ -80,11 +80,9 @@ export async function emptyCopied(
 ): Promise<void> {
   await operations.run(
     'edited',
-    changesOf(books, fields, () => EMPTY),
+    writtenCells(books, fields, () => EMPTY_BOOK),
   );
 }
-
-const EMPTY: BookFields = { title: '', author: '', year: 0 };
 
 /** Gets the books of a range, and the index of one of them. */
 type ValuesOf = (books: readonly Book[], index: number) => BookFields | undefined;
@@ -98,7 +96,7 @@ async function write(app: App, { first, last, fields }: CellRange, valuesOf: Val
     await operations.run('edited', () => {
       // What was typed just before is stored by then.
       const loaded = list.loaded.byId();
-      return changesOf(
+      return writtenCells(
         books.map((book) => loaded.get(book.id) ?? book),
         fields,
         valuesOf,
@@ -109,7 +107,11 @@ async function write(app: App, { first, last, fields }: CellRange, valuesOf: Val
   }
 }
 
-function changesOf(books: readonly Book[], fields: readonly Field[], valuesOf: ValuesOf): readonly Change[] {
+function writtenCells(
+  books: readonly Book[],
+  fields: readonly Field[],
+  valuesOf: ValuesOf,
+): readonly Change[] {
   return books
     .map((before, index) => {
       const values = valuesOf(books, index) ?? before;
