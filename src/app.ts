@@ -29,7 +29,7 @@ const STORE_CLOSE_MS_MAX = 500;
 const SQLITE_CLOSE_MS_MAX = 5_000;
 
 /**
- * Starts the service: configuration, engine, store, search, history, server, listening. What is off is undefined.
+ * Starts the service: engine, store, search, history, server, listening. What is off is undefined.
  *
  * @param now the clock, in milliseconds since 1970, by which tokens expire
  * @param monotonicNow a clock that is never set, in milliseconds

@@ -1,4 +1,5 @@
-import { BookHandlers, expectBookId } from './api/book-handlers.ts';
+import { BookHandlers } from './api/book-handlers.ts';
+import { expectBookId } from './api/book-id.ts';
 import { describeError } from './api/describe-error.ts';
 import { describeRoutes } from './api/description/openapi.ts';
 import { operations } from './api/description/operations.ts';
@@ -52,7 +53,7 @@ export function createServer(options: ServerOptions) {
   app.addHook('onRequest', rejectMalformed);
   // Its Content-Type does not matter:
   app.addHook('onRequest', ignoreContentType);
-  // It comes from a page that may send it, if from a page:
+  // Pages of these origins may read its response, and a preflight of theirs is answered here:
   if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
   // It has a route, or is 405 or 404:
   app.setNotFoundHandler((request, reply) => {
@@ -78,7 +79,7 @@ export function createServer(options: ServerOptions) {
     annotate(request, level, fields);
     return send(reply, { outcome, detail, headers });
   });
-  // After some responses the connection is closed:
+  // While the server stops, and after Expect without a body or an Upgrade, the connection is closed behind the response:
   app.addHook('onSend', server.connections.closeAfterSomeResponses);
   // What may have written wakes those that wait for it. A rejected request has not: so strangers cannot make work.
   const afterWrites = (written: () => void) =>
@@ -173,7 +174,7 @@ export function createServer(options: ServerOptions) {
     close: () => server.close(),
     /** The metrics of search and history. */
     gauges,
-    /** The part of the metrics that is not counted. */
+    /** The part of the metrics that is read at each scrape. */
     state: () => ({
       connections: server.connections.counts,
       heldBytes: {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, hasFields, ID_MAX, readBook, readBookFields, readBookId } from '../book/book.ts';
+import { type Book, hasFields, ID_MAX, readBook, readBookFields } from '../book/book.ts';
 import {
   type BookStore,
   LEFT_OUT,
@@ -15,7 +15,8 @@ import { toArray } from '../http/json-array.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { Rejection } from '../http/rejection.ts';
-import { type HttpResult, send } from '../http/response.ts';
+import type { HttpResult } from '../http/response.ts';
+import { idInPath } from './book-id.ts';
 import { toBookResult } from './book-response.ts';
 import { bytesOfBooks, invalidIndex, readBooks, readUpdates } from './many-books.ts';
 import type { Turns } from './turns.ts';
@@ -191,14 +192,3 @@ function rejectUpdate({ fault, index }: UpdateFault): Rejection {
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;
-
-/** A hook of routes with an id: it rejects what no book can have as its id. */
-export function expectBookId({ params }: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-  if (readBookId((params as { id: string }).id) === undefined) send(reply, { outcome: 'bookNotFound' });
-  else pass();
-}
-
-/** The id in the path, after {@link expectBookId}. */
-export function idInPath({ params }: FastifyRequest): number {
-  return Number((params as { id: string }).id);
-}

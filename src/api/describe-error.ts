@@ -1,5 +1,6 @@
 import { StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import type { ErrorDescription } from '../http/request-log.ts';
+import { invalidIndex } from './many-books.ts';
 
 /** Logs only the reason of an unavailable store, what rejects a book, or the stack of a defect: other properties may quote a body. */
 export function describeError(error: unknown): ErrorDescription {
@@ -13,7 +14,7 @@ export function describeError(error: unknown): ErrorDescription {
     return {
       outcome: 'invalidInput',
       detail: error.message,
-      ...(error.index !== undefined && { headers: { 'invalid-index': `${error.index}` } }),
+      ...(error.index !== undefined && { headers: invalidIndex(error.index) }),
       level: 'warn',
       fields: { constraint: error.constraint, msg: 'the table books does not accept a book' },
     };

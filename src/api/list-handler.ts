@@ -10,7 +10,11 @@ import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
  */
 const LIST_PAGE = { books: 700, bytes: 128 * 1_024 };
 const LATER_PAGE_BOOKS = 1_050;
-/** What a later page aims at, by the length of the last one: a page that ends at a number of books takes the store less than one that is full. */
+/**
+ * What a later page aims at, by the length of the last one: a page that ends at a number of books takes the store less than one that is full.
+ * For example: 700 books have 70,000 bytes, so the next page has 1,050 books, which may have 105,000; 700 that have 126,000 are followed by
+ * 592, as 700 more might not fit.
+ */
 const LATER_PAGE_BYTES = 104 * 1_024;
 
 /** GET /books: all books in order of id, and single pages of them. */

@@ -7,7 +7,7 @@ import { READ_SCOPE, type TokenScope } from './tokens.ts';
 export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text', scope: 'text' } as const;
 
 /** The body of POST /token (specification, "LoginRequest"), and the scope of the token, if it is limited. */
-export interface LoginRequest {
+interface LoginRequest {
   readonly username: string;
   readonly password: string;
   readonly scope?: TokenScope;

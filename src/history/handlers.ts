@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CHANGE_ATTEMPTS_MAX, idInPath } from '../api/book-handlers.ts';
+import { CHANGE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
+import { idInPath } from '../api/book-id.ts';
 import { toBookResult } from '../api/book-response.ts';
 import { bytesOfBooks, invalidIndex } from '../api/many-books.ts';
 import type { Turns } from '../api/turns.ts';

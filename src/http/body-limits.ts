@@ -1,6 +1,8 @@
-/** The length of a request body, which is also that of each book of many, of a login, and of a body with many books. */
+/** The most bytes of a body with one book, and of each book of many. */
 export const BODY_BYTES_MAX = 1_024 * 1_024;
+/** Of the body of a login. */
 export const LOGIN_BYTES_MAX = 16 * 1_024;
+/** Of a body with many books. */
 export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
 /** A length in KiB or MiB, of which it is a whole number. */

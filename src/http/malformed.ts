@@ -14,6 +14,7 @@ function protocolViolation({ raw, params }: FastifyRequest): OutcomeName | undef
   if (isMalformed(raw)) return 'badRequest';
   const { expect } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return 'expectationFailed';
+  // The router takes `/book/` for a book without an id.
   if ((params as { id?: string }).id === '') return 'notFound';
   return undefined;
 }

@@ -58,7 +58,7 @@ export const outcomes = {
 } as const satisfies Record<string, Outcome>;
 
 /** A status of HTTP (RFC 9110, section 15) and the exact text of `message`. */
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly message: string;
 }

@@ -106,7 +106,7 @@ function lastValueOf(field: string, object: Record<string, unknown>, spec: Field
   return Object.entries(object).findLast(([name]) => fieldNamed(name, spec) === field)?.[1];
 }
 
-export function toAsciiLowerCase(text: string): string {
+function toAsciiLowerCase(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 

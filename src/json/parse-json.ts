@@ -7,7 +7,7 @@ export const DEPTH_MAX = 64;
 const DEEP_BYTES_MIN = 2 * (DEPTH_MAX + 1);
 
 /** A JSON text and its value. */
-export interface ParsedJson {
+interface ParsedJson {
   readonly text: string;
   readonly value: unknown;
 }

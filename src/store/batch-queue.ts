@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
@@ -20,7 +20,10 @@ export interface BatchOptions<Item> {
   readonly joining?: () => (item: Item) => boolean;
   /** Called before an item runs. What it throws rejects the call, and the item does not run. */
   readonly begin?: (item: Item) => void;
-  /** Whether a batch ends in the turn of the event loop in which it starts. Then the turn's other calls follow after a lone one, too. */
+  /**
+   * Whether a batch ends in the turn of the event loop in which it starts, as where SQLite reads in the main thread. No call can arrive while it
+   * runs, so also after a batch of one the turn's other calls are gathered; otherwise each would be a batch of its own.
+   */
   readonly endsInTurn?: boolean;
 }
 
@@ -92,7 +95,7 @@ export class BatchQueue<Item, Result> {
   async #gather(): Promise<void> {
     for (let turn = 0; turn < GATHERING_TURNS_MAX; turn++) {
       const gathered = this.#queue.length;
-      await endOfTurn();
+      await nextTurn();
       if (this.#queue.length === gathered) return;
     }
   }

@@ -38,9 +38,12 @@ export const FINGERPRINT_LENGTH = 43;
 /** What a key has created, and the id of its first book. */
 export interface Created {
   /**
-   * The book as JSON, or an array of them: `{…}` or `[{…},{…}]`. Keys of earlier versions have nothing, or ids such as ` 7-9 12-12`, and
-   * if a trigger has changed the texts, ` {…}` without an id, or ids and ` [{…},{…}]`. Version 0.2 takes what follows a space for ids; as
-   * there is none, it takes a new key for that of another request.
+   * Of a request for | this version | keys of earlier versions | these, where a trigger had changed the texts
+   * ---|---|---|---
+   * one book | `{…}` | nothing | ` {…}` without an id
+   * several | `[{…},{…}]` | nothing, or the ranges of their ids: ` 7-9 12-12` | ids or not, and ` [{…},{…}]`
+   *
+   * Version 0.2 beside this one reads ids behind a space only: without one, it takes the key for that of another request.
    */
   readonly created: Uint8Array;
   readonly id: number;

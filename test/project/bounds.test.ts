@@ -50,7 +50,7 @@ const NO_BOUNDS = [
   'src/store/postgres/migrations.ts#ATTEMPTS_MAX',
   'src/search/postgres/schema.ts#CREATION_MS_MAX',
   'src/store/sqlite/files/connection.ts#BLOCKING_TIMEOUT_MS',
-  'src/store/sqlite/prepared.ts#STATEMENTS_MAX',
+  'src/changes/sqlite/prepared.ts#STATEMENTS_MAX',
   'src/search/sqlite/trigrams.ts#PART_LENGTH_MAX',
 ];
 

@@ -33,8 +33,8 @@ const RECORD_DELETED = `
 /** The text of a statement behind `create`: SQLite keeps it as it is from the name on. */
 export type Definition = readonly [kind: 'table' | 'index' | 'trigger', text: string];
 
-/** Rows of ids alone have no type. The one row of the state: followers get the changes after `removed`; without `days`, it has ids. */
 export const TABLES: readonly Definition[] = [
+  // The log. With a history, a row has the book; without one, when only the search follows it, the id alone and no type.
   [
     'table',
     `book_changes (
@@ -48,6 +48,7 @@ export const TABLES: readonly Definition[] = [
     year integer
   ) strict`,
   ],
+  // The state, in one row. Followers get the changes after `removed`. With a history, `days` is how long they are kept; without one, null.
   [
     'table',
     `book_history (
@@ -57,7 +58,7 @@ export const TABLES: readonly Definition[] = [
     indexed integer not null default 0
   ) strict`,
   ],
-  // The changes up to `indexed`, in steps: with an index that each commit maintains, PUT at 32 connections has 0.74 of the rate, DELETE 0.86.
+  // The changes of each book, up to `indexed`; appended in steps: with an index that each commit maintains, PUT at 32 connections has 0.74 of the rate, DELETE 0.86.
   [
     'table',
     'book_changes_by_book (id integer not null, note integer not null, primary key (id, note)) strict, without rowid',

@@ -3,11 +3,11 @@ import type { Book } from '../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
 import type { LogPlace } from '../../changes/log-position.ts';
 import { type PlaceRow, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
+import { prepareOnce } from '../../changes/sqlite/prepared.ts';
 import { GAP_ID } from '../../changes/sqlite/tables.ts';
 import { eachField, FIELD_LIST } from '../../store/each-field.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { BOOK_COLUMNS, exact, fieldOf, HAS_EXACT_ID } from '../../store/sqlite/book-columns.ts';
-import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { toRejection } from '../../store/sqlite/rejections.ts';
 import type {
   ChangeCursor,

@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { idsOf } from '../../store/postgres/book-columns.ts';
@@ -77,7 +77,7 @@ async function fold(books: readonly IndexedBook[]): Promise<string> {
   let length = 0;
   for (const { id, title, author, year, bytes } of books) {
     if (length > LENGTH_PER_TURN) {
-      await endOfTurn();
+      await nextTurn();
       length = 0;
     }
     length += title.length + author.length;

@@ -9,11 +9,11 @@ import {
   selectPlace,
   toPlace,
 } from '../../changes/sqlite/change-log.ts';
+import { prepareOnce } from '../../changes/sqlite/prepared.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlite/book-columns.ts';
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
-import { prepareOnce } from '../../store/sqlite/prepared.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { storedTextsOf } from '../stored-texts.ts';
 import { IndexFile } from './index-file.ts';

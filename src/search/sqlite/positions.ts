@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { prepareOnce } from '../../store/sqlite/prepared.ts';
+import { prepareOnce } from '../../changes/sqlite/prepared.ts';
 import type { BookPosition, SearchQuery, SortKey } from '../book-search.ts';
 import { keyColumnOf } from '../conditions.ts';
 

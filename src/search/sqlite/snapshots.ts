@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { forgetStatements, prepareOnce } from '../../changes/sqlite/prepared.ts';
 import { BOOK_COLUMNS, jsonOf, toUtf8 } from '../../store/sqlite/book-columns.ts';
 import { isUnusable } from '../../store/sqlite/errors.ts';
-import { forgetStatements, prepareOnce } from '../../store/sqlite/prepared.ts';
 import type { SearchPage, SearchQuery } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';

@@ -68,6 +68,7 @@ class PostgresBookStore implements OpenStore {
     ) => {
       const runBatch: RunBatch<Item, Result> = (items) =>
         run(items).catch((error: unknown) => Promise.reject(toRejection(error)));
+      // Undefined on a single server.
       const distributed = citus?.batchesOf(name, runBatch);
       const queue = new BatchQueue<Item, Result>(distributed?.run ?? runBatch, {
         ...BATCH_LIMITS,

@@ -27,7 +27,7 @@ export const exact = (column: string) => `
  * The text that the service has for what another program has stored in a table of its own: NULL reads as empty. A BLOB or a number,
  * stored while the service ran (the honest accident), reads as text; the start refuses a table with one (see `expectBooks`).
  */
-export const textOf = (column: string) => `cast(coalesce(${column}, '') as text)`;
+const textOf = (column: string) => `cast(coalesce(${column}, '') as text)`;
 
 /**
  * Other ids have no book: two of them could be the same number. The `+` keeps SQLite from beginning a range here: of `id > :after` and

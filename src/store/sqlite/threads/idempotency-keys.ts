@@ -24,10 +24,10 @@ export class IdempotencyKeys {
     `);
   }
 
-  /** @returns what the key has created; null when its fingerprint was another */
-  find(key: string, fingerprint: string): Created | null | undefined {
+  /** @returns what the key has created; undefined when it is new */
+  find(key: string, fingerprint: string): Created | 'other request' | undefined {
     const row = this.#select.get(fingerprint, key) as Created | { created: null } | undefined;
-    return row?.created === null ? null : row;
+    return row?.created === null ? 'other request' : row;
   }
 
   add(key: string, fingerprint: string, { created, id }: Created): void {

@@ -167,7 +167,7 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
   #createOnce(fields: BookFields, key: string): Book | undefined {
     const fingerprint = fingerprintOf(fields);
     const known = this.#keys.find(key, fingerprint);
-    if (known !== undefined) return known ? createdBook(known, fields) : undefined;
+    if (known !== undefined) return known === 'other request' ? undefined : createdBook(known, fields);
     const book = this.#insert(fields);
     this.#keys.add(key, fingerprint, { id: book.id, created: Buffer.from(JSON.stringify(book)) });
     return book;
@@ -183,7 +183,7 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown> {
     if (key === undefined) return this.#insertMany(books);
     const fingerprint = fingerprintOfMany(books);
     const known = this.#keys.find(key, fingerprint);
-    if (known !== undefined) return known ? createdBooks(known, books) : undefined;
+    if (known !== undefined) return known === 'other request' ? undefined : createdBooks(known, books);
     const pages = this.#insertMany(books);
     // Only keys of earlier versions need the id of the first book.
     this.#keys.add(key, fingerprint, {
