@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import type { Book } from '../../book/book.ts';
+import { type Book, ID_MAX } from '../../book/book.ts';
 import { idsOf } from '../../store/postgres/book-columns.ts';
 import { foldBook } from '../folding.ts';
 import { storedTextsOf } from '../stored-texts.ts';
@@ -11,6 +11,8 @@ import { trigramHashesOf } from './trigrams.ts';
 const STEP = 500;
 /** The same while searches leave the changes to the background: in short steps, round trips would take most of the time. */
 export const LONG_STEP = 5_000;
+/** Less than each id that a book can have. */
+const BEFORE_ALL = -ID_MAX - 1;
 /** The text that is folded in one turn of the event loop, in UTF-16 code units. */
 const LENGTH_PER_TURN = 16_384;
 
@@ -23,6 +25,8 @@ interface Change {
 /** A book with the part of its texts that is compared, and the length of all. */
 interface IndexedBook extends Book {
   readonly bytes: number;
+  /** Whether another one of the step follows, which may be read with the next ones. */
+  readonly more: boolean;
 }
 
 /**
@@ -66,9 +70,16 @@ async function indexRanges(client: PoolClient, ranges: readonly Change[], max: n
 
 /** Replaces the index rows of books; those of deleted books are only removed. */
 async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<void> {
-  const { rows: books } = await client.query<IndexedBook>(schema.SELECT_BOOKS, [ids]);
   await client.query(schema.DELETE_INDEXED, [ids]);
-  await client.query(schema.INSERT_INDEXED, [await fold(books)]);
+  let last: IndexedBook | undefined;
+  do {
+    const { rows: books } = await client.query<IndexedBook>(schema.SELECT_BOOKS, [
+      ids,
+      last?.id ?? BEFORE_ALL,
+    ]);
+    if (books.length > 0) await client.query(schema.INSERT_INDEXED, [await fold(books)]);
+    last = books.at(-1);
+  } while (last?.more);
 }
 
 /** Texts are folded on the main thread, so other work of the event loop runs in between. @returns JSON */

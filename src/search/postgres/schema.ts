@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { createTriggers, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
+import { FIELD_LIST } from '../../store/each-field.ts';
 import { exact, HAS_EXACT_ID, textBytes } from '../../store/postgres/book-columns.ts';
 import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
@@ -305,8 +306,17 @@ export const COMPARED_COLUMNS = `
   id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
   ${exact('year')} as year, ${textBytes()} as bytes
 `;
+/** The most text of the books that are folded together; a row of the index, as JSON, has about ten times as much. */
+const FOLDED_BYTES_MAX = 1_024 * 1_024;
+/** Of the given books, the next ones after an id, in the order of the ids: at least one, if there is one. */
 export const SELECT_BOOKS = `
-  select ${COMPARED_COLUMNS} from books where id = any($1::bigint[]) and ${HAS_EXACT_ID}
+  select ${COMPARED_COLUMNS}, more
+  from (
+    select id, ${FIELD_LIST}, lead(id) over by_id is not null as more, sum(${textBytes()}) over by_id - (${textBytes()}) as before
+    from books where id = any($1::bigint[]) and id > $2::bigint and ${HAS_EXACT_ID}
+    window by_id as (order by id)
+  ) as books
+  where before < ${FOLDED_BYTES_MAX} order by id
 `;
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
 /** Inserts an array of objects, which the server parses faster than an array for each column. */
