@@ -15,7 +15,7 @@ import type { BookHistory } from './history/book-history.ts';
 import { Followers } from './history/followers.ts';
 import { HistoryHandlers } from './history/handlers.ts';
 import { historyOperations } from './history/operations.ts';
-import { BodyReader, ignoreContentType, parseBody } from './http/body/body-reader.ts';
+import { BodyReader, CONTENT_TYPE, ignoreContentType, parseBody } from './http/body/body-reader.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';
 import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
 import { allowOrigins } from './http/cors.ts';
@@ -69,7 +69,7 @@ export function createServer(options: ServerOptions) {
   // It has a body, if its route expects one, as bytes:
   app.decorateRequest('expectedBody', undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', parseBody);
+  app.addContentTypeParser(CONTENT_TYPE, parseBody);
   const body = { preParsing: bodies.prepareBody, bodyLimit: BODY_BYTES_MAX };
   const manyBooks = { ...body, bodyLimit: BOOKS_BYTES_MAX };
   const login = { preParsing: loginBodies.prepareBody, bodyLimit: LOGIN_BYTES_MAX };

@@ -24,9 +24,12 @@ declare module 'fastify' {
 /** Shorter bodies, as nearly all are, are not counted, so that long ones do not prevent them. */
 const UNCOUNTED_BYTES_MAX = 4_096;
 
+/** The one Content-Type that has a parser, {@link parseBody}. Fastify would parse the header of each request again for a parser of `*`. */
+export const CONTENT_TYPE = 'application/octet-stream';
+
 /** A hook: Fastify would reject a request whose Content-Type is none, or is missing where it expects one. */
 export function ignoreContentType({ raw }: FastifyRequest, _reply: FastifyReply, pass: () => void): void {
-  raw.headers['content-type'] = 'application/octet-stream';
+  raw.headers['content-type'] = CONTENT_TYPE;
   pass();
 }
 
