@@ -73,19 +73,19 @@ class SqliteBookStore implements OpenStore {
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#write({ verb: 'create', args: [fields] });
+    return this.#write(['create', fields]);
   }
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
-    return this.#write({ verb: 'createOnce', args: [fields, key] });
+    return this.#write(['createOnce', fields, key]);
   }
 
   createMany(books: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
-    return this.#write({ verb: 'createMany', args: [books, key] });
+    return this.#write(['createMany', books, key]);
   }
 
   updateMany(updates: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
-    return this.#write({ verb: 'updateMany', args: [updates] });
+    return this.#write(['updateMany', updates]);
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -97,19 +97,19 @@ class SqliteBookStore implements OpenStore {
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#write({ verb: 'update', args: [id, fields] });
+    return this.#write(['update', id, fields]);
   }
 
   delete(id: number): Promise<boolean> {
-    return this.#write({ verb: 'delete', args: [id] });
+    return this.#write(['delete', id]);
   }
 
   updateExpected(expected: Book, fields: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#write({ verb: 'updateExpected', args: [expected, fields] });
+    return this.#write(['updateExpected', expected, fields]);
   }
 
   deleteExpected(expected: Book): Promise<boolean> {
-    return this.#write({ verb: 'deleteExpected', args: [expected] });
+    return this.#write(['deleteExpected', expected]);
   }
 
   async check(): Promise<void> {
@@ -124,7 +124,7 @@ class SqliteBookStore implements OpenStore {
   }
 
   /** Calls a method in the write thread. Messages have no types, so the result is that of the call by contract. */
-  #write<Verb extends WriteVerb>(call: WriteCall & { readonly verb: Verb }): Promise<WriteResult<Verb>> {
+  #write<Verb extends WriteVerb>(call: WriteCall & { readonly 0: Verb }): Promise<WriteResult<Verb>> {
     return this.#writes.add(call) as Promise<WriteResult<Verb>>;
   }
 
