@@ -492,6 +492,15 @@ test('While the service cannot count added books, their former number is not sho
   await until(() => list.isUncounted.value);
   assert.deepEqual([list.total.value, list.rowCount.value], [undefined, count]);
   assert.equal(selection.isCounted.value, false);
+  // The page itself waits for the index.
+  await respond();
+  await until(() => list.total.value === count + 500);
+  void list.refresh();
+  await respond(NOT_PREPARED);
+  await until(() => list.isUncounted.value);
+  assert.deepEqual([list.total.value, list.rowCount.value], [undefined, count + 500]);
+  await respond();
+  await until(() => !list.isLoading.value);
   const operations = new Operations({ ...console, list, selection });
   await operations.runSelected('deleted', () => undefined);
   assert.equal(operations.done.value.length, 0);

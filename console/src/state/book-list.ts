@@ -174,6 +174,8 @@ export class BookList {
     const { value: key } = this.#address.query;
     const query = JSON.parse(key) as BookQuery;
     const isReload = key === this.#loadedQuery;
+    // The books may have changed.
+    const timer = isReload ? this.#markUncountedSoon(abort) : undefined;
     try {
       const firstRow = isReload ? 0 : this.#firstRow;
       const read = (from: number) => {
@@ -208,9 +210,12 @@ export class BookList {
       batch(() => {
         this.error.value = error;
         if (key === this.#loadedQuery) this.isLoading.value = false;
+        if (isReload && error instanceof RefusedError) this.isUncounted.value = true;
       });
       this.#askAgain(error, abort, () => this.retry());
       return;
+    } finally {
+      clearTimeout(timer);
     }
     await this.#countMatches(query, abort);
   }
@@ -218,10 +223,7 @@ export class BookList {
   /** Counts the matches, if need be in several attempts: the books are shown meanwhile. */
   async #countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
     this.isCounting.value = true;
-    const markUncounted = () => {
-      if (!abort.aborted) this.isUncounted.value = true;
-    };
-    const timer = setTimeout(markUncounted, COUNT_MS);
+    const timer = this.#markUncountedSoon(abort);
     try {
       const count = await this.count(query, abort, this.#onceClient);
       batch(() => {
@@ -229,11 +231,18 @@ export class BookList {
         this.isCounting.value = this.isUncounted.value = false;
       });
     } catch (error) {
-      markUncounted();
+      if (!abort.aborted) this.isUncounted.value = true;
       this.#askAgain(error, abort, () => void this.#countMatches(query, abort));
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** @returns the timer, which is cleared when the books are counted anew in time */
+  #markUncountedSoon(abort: AbortSignal): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      if (!abort.aborted) this.isUncounted.value = true;
+    }, COUNT_MS);
   }
 
   /** Calls a function when the service may respond again, unless the books are loaded anew before. */
