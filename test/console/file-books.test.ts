@@ -4,8 +4,10 @@ import { describe, test } from 'node:test';
 import { createClient } from '../../client/index.ts';
 import { batchesOf } from '../../console/src/state/files/batches.ts';
 import { checkFile, readBooks } from '../../console/src/state/files/check-file.ts';
+import { findExistingBooks } from '../../console/src/state/files/existing-books.ts';
 import { NumberedRows } from '../../console/src/state/files/file-update.ts';
 import type { BookRow } from '../../formats/book-row.ts';
+import { keyOf } from '../../formats/equal-books.ts';
 import { guessByCells, looksLikeBook } from '../../formats/first-row.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
@@ -30,6 +32,53 @@ describe('A file without a header', () => {
     ];
     assert.deepEqual(guessByCells(columns, rows), { title: '#1', author: '#2', year: '#4' });
   });
+});
+
+test('Of the stored books, equal ones are counted as often as the file has them, and other rows with the words of one are similar', async () => {
+  await using service = await startService();
+  const client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
+  const [emma, persuasion] = ['Emma', 'Persuasion'].map((title) => ({
+    title,
+    author: 'Jane Austen',
+    year: 1815,
+  }));
+  assert.ok(emma && persuasion);
+  const others = Array.from({ length: 2_500 }, (_, n) => ({ title: `Volume ${n}`, author: '', year: n }));
+  await client.createMany([
+    emma,
+    emma,
+    emma,
+    { ...emma, title: 'EMMA.' },
+    { ...persuasion, year: 1817 },
+    ...others,
+  ]);
+  const ofFile = new Map(
+    (
+      [
+        [emma, 2],
+        [{ ...emma, year: 1816 }, 3],
+        [{ ...emma, author: 'jane  austen' }, 1],
+        [persuasion, 4],
+        [others[7], 2],
+        [{ ...emma, title: 'Lady Susan' }, 5],
+      ] as const
+    ).map(([book, count]) => [keyOf(book ?? emma), count]),
+  );
+  const progress: number[] = [];
+  const { signal } = new AbortController();
+  const { existing, similar } = await findExistingBooks(ofFile, client, signal, (books) =>
+    progress.push(books),
+  );
+  assert.deepEqual(
+    [...existing],
+    [
+      [keyOf(emma), 2],
+      [keyOf(others[7] ?? emma), 1],
+    ],
+  );
+  // The three, the one and the four; the second row of the volume has no other book.
+  assert.equal(similar, 8);
+  assert.deepEqual(progress, [1_000, 2_000, 2_505]);
 });
 
 test('A check counts valid and invalid rows, and can be aborted', async () => {

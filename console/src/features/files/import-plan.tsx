@@ -164,6 +164,9 @@ function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
               ? count > 0 && formatMessage(t.existing, { count })
               : t.searchingExisting)}
       </p>
+      {skips && !error && !fileImport.existing.value && (
+        <progress value={fileImport.comparedPart.value} aria-label={t.searchingExisting} />
+      )}
       {skips && fileImport.existing.value && fileImport.similar.value > 0 && (
         <p class="note">{formatMessage(t.similar, { count: fileImport.similar.value })}</p>
       )}

@@ -3,7 +3,7 @@ import type { ForeignKind } from 'bookkeeping-formats/file-kind.ts';
 /** The bytes that are parsed at a time. */
 const CHUNK_BYTES = 64 * 1_024;
 
-/** The longest time that parsing blocks the page. */
+/** The longest time that a long work blocks the page. */
 const BLOCKING_MS_MAX = 8;
 
 export type FileProblem = ForeignKind | 'no-array' | 'no-rows' | 'unreadable';
@@ -31,6 +31,16 @@ async function bytesAt(file: Blob, start: number, length: number): Promise<Uint8
   }
 }
 
+/** @returns a function to call again and again in a long work: it pauses from time to time, so that the page can respond */
+export function pauses(): () => Promise<void> {
+  let pauseAt = performance.now() + BLOCKING_MS_MAX;
+  return async () => {
+    if (performance.now() < pauseAt) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    pauseAt = performance.now() + BLOCKING_MS_MAX;
+  };
+}
+
 /**
  * Reads a file in chunks, with pauses in which the page can respond.
  *
@@ -41,12 +51,10 @@ export async function* readChunks(
   file: Blob,
   onProgress: (bytes: number) => void = () => {},
 ): AsyncGenerator<Uint8Array, void> {
-  let pauseAt = performance.now() + BLOCKING_MS_MAX;
+  const pause = pauses();
   for (let at = 0; at < file.size; at += CHUNK_BYTES) {
     yield await bytesAt(file, at, CHUNK_BYTES);
     onProgress(Math.min(file.size, at + CHUNK_BYTES));
-    if (performance.now() < pauseAt) continue;
-    await new Promise((resolve) => setTimeout(resolve));
-    pauseAt = performance.now() + BLOCKING_MS_MAX;
+    await pause();
   }
 }

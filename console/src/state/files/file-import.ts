@@ -28,6 +28,8 @@ export class FileImport {
   readonly acceptsUnreadYears = signal(false);
   /** The books that the service already has; undefined until they are found. */
   readonly existing = signal<BookCounts | undefined>(undefined);
+  /** How many of the stored books were compared with the file, from 0 to 1; undefined while their number is unknown. */
+  readonly comparedPart = signal<number | undefined>(undefined);
   /** The number of rows that look like changed versions of stored books. */
   readonly similar = signal(0);
   /** Whether the file has numbers of stored books, so that it can update them. */
@@ -139,7 +141,12 @@ export class FileImport {
       abort.throwIfAborted();
       this.check.value = check;
       if (!this.skipsExisting.value || this.existing.value) return;
-      const found = await findExistingBooks(check.counts, this.#app.client, abort);
+      const { client, list } = this.#app;
+      this.comparedPart.value = undefined;
+      const total = await list.count({}, abort);
+      const found = await findExistingBooks(check.counts, client, abort, (compared) => {
+        if (total) this.comparedPart.value = compared / total;
+      });
       if (abort.aborted) return;
       batch(() => {
         this.existing.value = found.existing;
