@@ -70,7 +70,7 @@ export function where(...conditions: readonly string[]): string {
   return effective.length === 0 ? '' : `where ${effective.join(' and ')}`;
 }
 
-export function orderOf({ sort, isDescending }: SearchQuery): string {
+export function orderOf({ sort, isDescending }: Pick<SearchQuery, 'sort' | 'isDescending'>): string {
   const direction = isDescending ? 'desc' : 'asc';
   return sort === 'id' ? `id ${direction}` : `${keyColumnOf({ sort })} ${direction}, id ${direction}`;
 }

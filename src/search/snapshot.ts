@@ -30,7 +30,7 @@ export interface IndexedSnapshot extends Rendering {
   readonly books: string;
   readonly dialect: Dialect;
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** Finds books by their number in an order, if the index counts them. */
+  /** Finds books by their number in an order; absent if the books are not those of the index. */
   readonly positions?: Positions;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: SearchQuery, needles: Needles): Promise<number | undefined>;
@@ -38,9 +38,13 @@ export interface IndexedSnapshot extends Rendering {
 
 export interface Positions {
   /** The number of all books after a position in the order of a query, whose conditions do not matter. */
-  countAfter(query: SearchQuery, after: BookPosition | undefined): number;
+  countAfter(query: SearchQuery, after: BookPosition | undefined): Promise<number> | number;
   /** The position of the `number`-th book after another one; undefined if there are fewer. */
-  find(query: SearchQuery, after: BookPosition | undefined, number: number): BookPosition | undefined;
+  find(
+    query: SearchQuery,
+    after: BookPosition | undefined,
+    number: number,
+  ): Promise<BookPosition | undefined> | BookPosition | undefined;
 }
 
 /** That of a store that cannot have an index. */

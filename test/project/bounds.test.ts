@@ -35,7 +35,7 @@ const NO_BOUNDS = [
   'src/search/indexed-run.ts#SORTED_MAX',
   'src/search/indexed-run.ts#TWIN_KEYS_MAX',
   'src/search/indexed-run.ts#READ_MAX',
-  'src/search/sqlite/positions.ts#BLOCK_BOOKS_MAX',
+  'src/search/blocks.ts#BLOCK_BOOKS_MAX',
   'src/search/scan-run.ts#KEPT_MAX',
   'src/search/page-builder.ts#CALL_MS_MAX',
   'src/search/page-builder.ts#PAGE_MS_MAX',

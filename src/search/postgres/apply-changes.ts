@@ -4,6 +4,7 @@ import { type Book, ID_MAX } from '../../book/book.ts';
 import { idsOf } from '../../store/postgres/book-columns.ts';
 import { foldBook } from '../folding.ts';
 import { storedTextsOf } from '../stored-texts.ts';
+import { type BlockRow, Positions } from './positions.ts';
 import * as schema from './schema.ts';
 import { trigramHashesOf } from './trigrams.ts';
 
@@ -77,7 +78,10 @@ async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<v
       ids,
       last?.id ?? BEFORE_ALL,
     ]);
-    if (books.length > 0) await client.query(schema.INSERT_INDEXED, [await fold(books)]);
+    if (books.length > 0) {
+      const { rows: full } = await client.query<BlockRow>(schema.INSERT_INDEXED, [await fold(books)]);
+      await new Positions(client).split(full);
+    }
     last = books.at(-1);
   } while (last?.more);
 }

@@ -46,6 +46,7 @@ export class SearchIndex {
   readonly #timer = new DueTimer(() => this.#apply());
   #failure: string | undefined;
   #preparing: Promise<void> | undefined;
+  #isPrepared = false;
   #applying: Promise<void> | undefined;
   /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
@@ -119,6 +120,23 @@ export class SearchIndex {
     }
   }
 
+  /**
+   * Begins it if the index is there, and has every change or lacks only a few.
+   *
+   * @returns whether it has begun a transaction
+   */
+  async tryBegin(client: PoolClient): Promise<boolean> {
+    if (!this.#isPrepared || !this.#availability.isEnabled) return false;
+    try {
+      await this.begin(client);
+      return true;
+    } catch {
+      // What is wrong with the index was reported. A connection that is broken fails again.
+      await client.query('rollback');
+      return false;
+    }
+  }
+
   /** Waits until the background has applied all changes, or for a short time. */
   async wait(): Promise<void> {
     this.#apply();
@@ -142,6 +160,7 @@ export class SearchIndex {
         (run) => retry(() => this.#searchPool.withConnection(run)),
         (run) => this.#transact(run),
       );
+      this.#isPrepared = true;
       this.#timer.callIn(POLL_MS);
     } catch (error) {
       this.#preparing = undefined;
@@ -200,19 +219,25 @@ export class SearchIndex {
     try {
       this.#progress = { done: 0, total: 0 };
       let isDone = !(await schema.isBehind(this.#pool));
+      let isVacuumed = false;
       while (!isDone && !this.#isClosed) {
         // An import goes on while its first books are indexed.
         if (this.#remaining <= 0)
           this.#progress.total = this.#progress.done + (await this.#transact(schema.beginBacklog));
-        isDone = await this.#transact(async (client) => {
+        const step = await this.#transact(async (client) => {
           const { hasIndexes } = await this.#begin(client, schema.beginApplying(0));
           const isLong = !hasIndexes || this.#remaining > MANY_CHANGES;
           const applied = await applyChanges(client, isLong ? LONG_STEP : undefined);
           this.#progress.done += applied.count;
-          if (applied.isDone && !hasIndexes) await schema.createIndexes(client);
-          return applied.isDone;
+          const isComplete = applied.isDone && (hasIndexes || isVacuumed);
+          if (isComplete && !hasIndexes) await schema.createIndexes(client);
+          return { hasAll: applied.isDone, isComplete };
         });
-        if (!isDone) await sleep(PAUSE_MS);
+        isDone = step.isComplete;
+        if (step.hasAll && !isDone) {
+          await this.#vacuum();
+          isVacuumed = true;
+        } else if (!isDone) await sleep(PAUSE_MS);
       }
       this.#part.report(undefined);
     } catch (error) {
@@ -220,6 +245,19 @@ export class SearchIndex {
     } finally {
       this.#applying = undefined;
       if (this.#preparing) this.#timer.callIn(POLL_MS);
+    }
+  }
+
+  /** Prepares many books for their indexes; without that, these are slower. */
+  async #vacuum(): Promise<void> {
+    if (this.#progress.total <= MANY_CHANGES) return;
+    try {
+      await this.#pool.withConnection((client) => {
+        this.#client = client;
+        return schema.vacuum(client);
+      });
+    } catch {
+      // Of a lost connection, the next step reports it.
     }
   }
 

@@ -6,6 +6,7 @@ import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
 import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { POSTGRES_DIALECT } from './index-dialect.ts';
+import { Positions } from './positions.ts';
 import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
 
@@ -28,10 +29,11 @@ export class PostgresSnapshots implements Snapshots {
       if (needsIndex) await this.#index.prepare();
       return await retry(() =>
         this.#pool.withConnection(async (client) => {
+          let hasIndex = needsIndex;
           if (needsIndex) await this.#index.begin(client);
-          else await client.query(BEGIN);
-          const books = needsIndex ? 'book_search' : POSTGRES_DIALECT.allBooks;
-          const found = await search(new PostgresSnapshot(client, books));
+          else hasIndex = needed && (await this.#index.tryBegin(client));
+          if (!hasIndex) await client.query(BEGIN);
+          const found = await search(new PostgresSnapshot(client, hasIndex));
           await client.query('commit');
           return found;
         }),
@@ -51,11 +53,13 @@ export class PostgresSnapshots implements Snapshots {
 class PostgresSnapshot implements IndexedSnapshot {
   readonly books: string;
   readonly dialect = POSTGRES_DIALECT;
+  readonly positions?: Positions;
   readonly #client: PoolClient;
 
-  constructor(client: PoolClient, books: string) {
+  constructor(client: PoolClient, hasIndex: boolean) {
     this.#client = client;
-    this.books = books;
+    this.books = hasIndex ? 'book_search' : POSTGRES_DIALECT.allBooks;
+    if (hasIndex) this.positions = new Positions(client);
   }
 
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {

@@ -14,10 +14,11 @@ import { BOOK_COLUMNS, exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlit
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
+import type { BookKeys } from '../blocks.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { storedTextsOf } from '../stored-texts.ts';
 import { IndexFile } from './index-file.ts';
-import { type BookKeys, Positions } from './positions.ts';
+import { Positions } from './positions.ts';
 import {
   DROP_ORDERS,
   DROP_TABLES,

@@ -1,12 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';
-import type { BookPosition, SearchQuery, SortKey } from '../book-search.ts';
+import { BLOCK_BOOKS, BLOCK_BOOKS_MAX, type Block, type BookKeys, FIRST_POSITIONS } from '../blocks.ts';
+import { type BookPosition, type SearchQuery, SORT_KEYS, type SortKey } from '../book-search.ts';
 import { keyColumnOf } from '../conditions.ts';
 
-/**
- * Counts the books of each order in blocks, so that a book in the middle of millions is found without reading those before it. A
- * block begins at a position, and has the books up to the next block. The first one begins before all books.
- */
+/** The blocks of each order. */
 export const POSITIONS_TABLE = `
   create table positions (
     sort text not null,
@@ -16,27 +14,6 @@ export const POSITIONS_TABLE = `
     primary key (sort, key, id)
   ) strict, without rowid;
 `;
-
-/** The books of a block when it is built. */
-const BLOCK_BOOKS = 1_000;
-/** A block with more books is split. */
-const BLOCK_BOOKS_MAX = 2 * BLOCK_BOOKS;
-
-const FIRST_NUMBER = -Number.MAX_SAFE_INTEGER;
-const FIRST_POSITIONS = {
-  id: { key: FIRST_NUMBER, id: FIRST_NUMBER },
-  title: { key: '', id: FIRST_NUMBER },
-  author: { key: '', id: FIRST_NUMBER },
-  year: { key: FIRST_NUMBER, id: FIRST_NUMBER },
-} as const satisfies Record<SortKey, BookPosition>;
-const SORTS = Object.keys(FIRST_POSITIONS) as SortKey[];
-
-/** The keys of a book, by the columns of the index. */
-export type BookKeys = Readonly<Record<string, string | number>>;
-
-interface Block extends BookPosition {
-  readonly books: number;
-}
 
 /** The positions in the orders of an index, which is in a transaction. */
 export class Positions {
@@ -54,7 +31,7 @@ export class Positions {
 
   /** Counts all books, those of one order after the other. @returns whether no order is left */
   build(deadline: number): boolean {
-    for (const sort of SORTS) {
+    for (const sort of SORT_KEYS) {
       if (this.#get('select 1 from positions where sort = ? limit 1', sort)) continue;
       if (performance.now() > deadline) return false;
       const { key, id } = FIRST_POSITIONS[sort];
@@ -80,7 +57,7 @@ export class Positions {
   /** Counts the books that were added and removed since the last time, in the orders that are built. */
   flush(): void {
     if (this.#changes.length === 0) return;
-    for (const sort of SORTS) {
+    for (const sort of SORT_KEYS) {
       const column = keyColumnOf({ sort });
       const changes = this.#changes.map(([book, change]) => [book[column], book.id, change]);
       const blocks = this.#prepare(COUNT).all(sort, JSON.stringify(changes)) as unknown as Block[];
