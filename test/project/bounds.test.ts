@@ -49,6 +49,7 @@ const NO_BOUNDS = [
   'src/search/postgres/trigrams.ts#TRIGRAMS_MAX',
   'src/store/postgres/migrations.ts#ATTEMPTS_MAX',
   'src/search/postgres/schema.ts#CREATION_MS_MAX',
+  'src/search/postgres/schema.ts#FOLDED_BYTES_MAX',
   'src/store/sqlite/files/connection.ts#BLOCKING_TIMEOUT_MS',
   'src/changes/sqlite/prepared.ts#STATEMENTS_MAX',
   'src/search/sqlite/trigrams.ts#PART_LENGTH_MAX',
