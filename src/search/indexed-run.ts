@@ -18,8 +18,9 @@ import { type Condition, Parameters } from './parameters.ts';
 import type { AccessPath, IndexedSnapshot, Match, Positions, Row } from './snapshot.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
 
-/** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */
+/** The most candidates that a statement sorts for a page, unless the store is large. */
 const SORTED_MAX = 5_000;
+/** The most books that a statement compares in order, for a page or a count. */
 const COMPARED_MAX = 5_000;
 /** The books of which a statement reads the keys of twins from an index, to compare those with equal ones. */
 const TWIN_KEYS_MAX = 20_000;
@@ -32,8 +33,11 @@ export class IndexedRun {
   readonly #query: SearchQuery;
   readonly #needles: Needles | undefined;
   readonly #snapshot: IndexedSnapshot;
-  readonly #paths: readonly AccessPath[];
   readonly #unselective: UnselectivePaths;
+  /** The paths whose candidates are sorted if they are few. */
+  readonly #sorted: readonly AccessPath[];
+  /** Else the path to candidates in the order of the query, instead of that of all books. */
+  readonly #ordered: AccessPath | undefined;
   readonly #match: Condition;
 
   constructor(
@@ -46,7 +50,9 @@ export class IndexedRun {
     this.#needles = needles;
     this.#snapshot = snapshot;
     this.#unselective = unselective;
-    this.#paths = snapshot.dialect.accessPaths(query, needles);
+    const byId = query.sort === 'id' ? snapshot.dialect.pathsById?.(query, needles) : undefined;
+    this.#ordered = byId?.ordered;
+    this.#sorted = byId?.others ?? snapshot.dialect.accessPaths(query, needles);
     this.#match = (parameters) =>
       `${fieldCondition(query, parameters)} and ${textCondition(needles, snapshot.dialect, parameters)}
        and ${twinCondition(query, 'found')}`;
@@ -84,8 +90,9 @@ export class IndexedRun {
 
   /** The number of matches, by the first access path with few enough candidates to compare all of them. */
   async #countCandidates(): Promise<number | undefined> {
-    const { candidates, countedMax } = this.#snapshot.dialect;
-    for (const path of this.#paths) {
+    const { dialect } = this.#snapshot;
+    const { candidates, countedMax } = dialect;
+    for (const path of dialect.accessPaths(this.#query, this.#needles)) {
       const [row] = await this.#selectCandidates(
         path,
         countedMax,
@@ -103,16 +110,17 @@ export class IndexedRun {
     const { candidates } = this.#snapshot.dialect;
     const order = orderOf(this.#query);
     const after = this.#after(page.last);
-    for (const path of this.#paths) {
+    const sortedMax = this.#sortedMax(page);
+    for (const path of this.#sorted) {
       const rows = await this.#selectCandidates(
         path,
-        SORTED_MAX,
+        sortedMax,
         (selected, parameters) =>
           `with candidates as materialized (${selected}),
              size as materialized (select count(*) as books from candidates)
            select books, matches.* from size left join (
              select ${matchColumns(this.#query)} from ${candidates}
-             where (select books from size) <= ${SORTED_MAX} and ${after(parameters)} and ${this.#match(parameters)}
+             where (select books from size) <= ${sortedMax} and ${after(parameters)} and ${this.#match(parameters)}
              order by ${order} limit ${page.selectedNext}
            ) as matches on true
            order by ${order.replace(keyColumnOf(this.#query), 'key')}`,
@@ -120,6 +128,12 @@ export class IndexedRun {
       if (rows.length > 0) return rows.filter(({ id }) => id !== null) as unknown as Match[];
     }
     return undefined;
+  }
+
+  /** So many candidates take about as long to sort as it takes to find a page of them in the order of all books, if that is no scan. */
+  #sortedMax({ selectedNext }: PageBuilder): number {
+    const books = this.#query.sort === 'id' ? 0 : (this.#snapshot.lastId ?? 0);
+    return Math.max(SORTED_MAX, Math.round(Math.sqrt(selectedNext * books)));
   }
 
   /** @returns the rows of a statement, which have the number of its candidates; none when there were too many */
@@ -151,8 +165,7 @@ export class IndexedRun {
         const matches = isComparing
           ? await this.#compare(page.last, limit)
           : await this.#read(page.last, limit);
-        end =
-          isComparing && matches.length < limit ? await this.#positionAt(page.last, COMPARED_MAX) : undefined;
+        end = isComparing && matches.length < limit ? await this.#endOfCompared(page.last) : undefined;
         if (!page.addAll(matches)) return;
       }
       if (!end) break;
@@ -233,15 +246,38 @@ export class IndexedRun {
     );
   }
 
-  /** The first matches among the next books. */
+  /** The first matches among the next books, or among the next candidates. */
   #compare(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
     const order = orderOf(this.#query);
+    if (this.#ordered) {
+      const { candidates } = this.#snapshot.dialect;
+      return this.#matches(
+        (parameters) =>
+          `with candidates as (${this.#candidatesAfter(after, parameters)} limit ${COMPARED_MAX})
+           select ${matchColumns(this.#query)} from ${candidates}
+           where ${this.#match(parameters)} order by ${order} limit ${limit}`,
+      );
+    }
     return this.#matches(
       (parameters) =>
         `select ${matchColumns(this.#query)} from (
            select * from book_search where ${this.#after(after)(parameters)} order by ${order} limit ${COMPARED_MAX}
          ) as found where ${this.#match(parameters)} order by ${order} limit ${limit}`,
     );
+  }
+
+  /** The position of the last book that {@link IndexedRun.#compare} compares; undefined when there are no more. */
+  async #endOfCompared(after: BookPosition | undefined): Promise<BookPosition | undefined> {
+    if (!this.#ordered) return this.#positionAt(after, COMPARED_MAX);
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select id, id as key from (${this.#candidatesAfter(after, parameters)} limit 1 offset ${COMPARED_MAX - 1})`,
+    );
+    return row as BookPosition | undefined;
+  }
+
+  #candidatesAfter(after: BookPosition | undefined, parameters: Parameters): string {
+    return `${this.#ordered?.(parameters)} and ${this.#after(after)(parameters)} order by ${orderOf(this.#query)}`;
   }
 
   /** Counts matches among the next books, in ascending order of id, or among the next twins. */

@@ -32,6 +32,8 @@ export interface IndexedSnapshot extends Rendering {
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** Finds books by their number in an order; absent if the books are not those of the index. */
   readonly positions?: Positions;
+  /** The highest id of a book, if it is read at once: about the number of books. */
+  readonly lastId?: number;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: SearchQuery, needles: Needles): Promise<number | undefined>;
 }
@@ -63,6 +65,8 @@ export interface Dialect {
   readonly allBooks: string;
   /** Ways to select candidates by an index, the most selective first. */
   accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[];
+  /** The ways for a page by id, if one of them finds its candidates in this order. */
+  pathsById?(query: SearchQuery, needles: Needles | undefined): PathsById | undefined;
   /** The candidates that {@link AccessPath} has selected, with the columns of the index, as the item `found` of `from`. */
   readonly candidates: string;
   /** The most candidates that a statement compares to count them. */
@@ -71,6 +75,13 @@ export interface Dialect {
 
 /** A statement that selects the candidates of a path for {@link Dialect.candidates}. */
 export type AccessPath = (parameters: Parameters) => string;
+
+export interface PathsById {
+  /** The first candidates of its statement, which ends with conditions, take no longer the more there are. */
+  readonly ordered: AccessPath;
+  /** Those that may have few candidates. */
+  readonly others: readonly AccessPath[];
+}
 
 export interface Match extends BookPosition {
   /** The length of its texts. */

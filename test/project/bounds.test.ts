@@ -41,6 +41,7 @@ const NO_BOUNDS = [
   'src/search/page-builder.ts#PAGE_MS_MAX',
   'src/search/page-builder.ts#SEARCH_BOOKS_MAX',
   'src/search/page-builder.ts#SKIPPED_MAX',
+  'src/search/sqlite/common-beginnings.ts#REMEMBERED_MAX',
   'src/search/unselective-paths.ts#PATHS_MAX',
   'src/store/limits.ts#REMOVAL_MAX',
   'src/store/page.ts#PAGE_BOOKS_MAX',

@@ -2,8 +2,13 @@ import { BOOK_COLUMNS, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlite/book-
 import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
-import type { AccessPath, Dialect } from '../snapshot.ts';
-import { trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
+import type { AccessPath, Dialect, PathsById } from '../snapshot.ts';
+import { type IsCommon, trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
+
+/** @param isCommon of beginnings of words that are longer than three characters */
+export function sqliteDialect(isCommon: IsCommon): Dialect {
+  return { ...SQLITE_DIALECT, pathsById: (query, needles) => pathsById(query, needles, isCommon) };
+}
 
 export const SQLITE_DIALECT: Dialect = {
   parameterSign: '?',
@@ -21,9 +26,24 @@ export const SQLITE_DIALECT: Dialect = {
  * `"ver" AND " of"`, and the books of 1999.
  */
 function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[] {
+  return [...ftsPaths(needles), ...fieldPaths(query)];
+}
+
+/** FTS5 finds ids in their order. */
+function pathsById(
+  query: SearchQuery,
+  needles: Needles | undefined,
+  isCommon: IsCommon,
+): PathsById | undefined {
+  const paths = ftsPaths(needles, isCommon);
+  const ordered = paths.pop();
+  return ordered && { ordered, others: [...paths, ...fieldPaths(query)] };
+}
+
+function ftsPaths(needles: Needles | undefined, isCommon?: IsCommon): AccessPath[] {
   const paths: AccessPath[] = [];
   for (const [table, ftsQuery] of [
-    ['book_words', wordsQueryOf(needles)],
+    ['book_words', wordsQueryOf(needles, isCommon)],
     ['book_trigrams', trigramsQueryOf(needles)],
   ]) {
     if (ftsQuery === undefined) continue;
@@ -31,7 +51,10 @@ function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPa
       (parameters) => `select rowid as id from ${table} where ${table} match ${parameters.add(ftsQuery)}`,
     );
   }
-  if (hasFieldCondition(query))
-    paths.push((parameters) => `select id from book_search where ${fieldCondition(query, parameters)}`);
   return paths;
+}
+
+function fieldPaths(query: SearchQuery): AccessPath[] {
+  if (!hasFieldCondition(query)) return [];
+  return [(parameters) => `select id from book_search where ${fieldCondition(query, parameters)}`];
 }

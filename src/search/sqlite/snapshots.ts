@@ -6,8 +6,9 @@ import type { SearchPage, SearchQuery } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { Parameters } from '../parameters.ts';
-import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
-import { SQLITE_DIALECT } from './index-dialect.ts';
+import type { Dialect, IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
+import { CommonBeginnings } from './common-beginnings.ts';
+import { SQLITE_DIALECT, sqliteDialect } from './index-dialect.ts';
 import { CURRENT, IndexUpdater, type Progress } from './index-updater.ts';
 import { Positions } from './positions.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
@@ -34,6 +35,7 @@ const IDLE_MS = 1;
 export class SqliteSnapshots implements Snapshots {
   readonly #store: DatabaseSync;
   #index: IndexUpdater | undefined;
+  readonly #common = new CommonBeginnings();
   /** When the open snapshot began; undefined while none is open. */
   #begunAt: bigint | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -63,7 +65,7 @@ export class SqliteSnapshots implements Snapshots {
       this.#store.exec('begin');
     }
     try {
-      return await search(new SqliteSnapshot(this.#store, index?.database));
+      return await search(new SqliteSnapshot(this.#store, index?.database, this.#common));
     } catch (error) {
       this.#end();
       forgetStatements(this.#store);
@@ -137,18 +139,23 @@ export class SqliteSnapshots implements Snapshots {
 
 /** The books of one moment, in the store and perhaps in the index. */
 class SqliteSnapshot implements IndexedSnapshot {
-  readonly dialect = SQLITE_DIALECT;
+  readonly dialect: Dialect;
   readonly books: string;
   readonly positions?: Positions;
   readonly #store: DatabaseSync;
   readonly #database: DatabaseSync;
 
   /** @param store in a transaction @param index in one of the same moment, if the search needs it */
-  constructor(store: DatabaseSync, index: DatabaseSync | undefined) {
+  constructor(store: DatabaseSync, index: DatabaseSync | undefined, common: CommonBeginnings) {
     this.#store = store;
     this.#database = index ?? store;
+    this.dialect = index ? sqliteDialect((beginning) => common.has(beginning, index)) : SQLITE_DIALECT;
     this.books = index ? 'book_search' : SQLITE_DIALECT.allBooks;
     if (index) this.positions = new Positions(index);
+  }
+
+  get lastId(): number {
+    return Number(this.#prepare(`select max(id) as id from ${this.books}`).get()?.id);
   }
 
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {

@@ -23,12 +23,35 @@ function pairsOf(word: string): string[] {
   return pairs.filter((pair, index) => index === 0 || startsAnywhere(pair));
 }
 
-/** An FTS5 query for books that may have words with these beginnings (sqlite.org/fts5.html, section 3.3). */
-export function wordsQueryOf(needles: Needles | undefined): string | undefined {
-  const parts = wordsIn(needles?.prefilters).filter(startsAnywhere);
+/** Whether many books have words with this beginning. */
+export type IsCommon = (beginning: string) => boolean;
+
+/**
+ * An FTS5 query for books that may have words with these beginnings (sqlite.org/fts5.html, section 3.3). The table has lists of the
+ * books for beginnings of up to three characters; of longer ones FTS5 would make a list of all books before it returns the first, so
+ * common ones are shortened.
+ */
+export function wordsQueryOf(
+  needles: Needles | undefined,
+  isCommon: IsCommon = () => false,
+): string | undefined {
+  const parts = (needles?.prefilters ?? []).flatMap((part) =>
+    wordsIn([part]).filter((word, index) => index > 0 || startsAnywhere(word)),
+  );
   const beginnings = [...wordsIn(needles?.words), ...parts].filter(isIndexedWord);
-  return beginnings.map((beginning) => `"${PART.exec(beginning)?.[0]}"*`).join(' AND ') || undefined;
+  const indexed = beginnings.map((beginning) => {
+    const listed = listedBeginningOf(beginning);
+    return listed !== undefined && isCommon(beginning) ? listed : (PART.exec(beginning)?.[0] ?? '');
+  });
+  return indexed.map((beginning) => `"${beginning}"*`).join(' AND ') || undefined;
 }
+
+/** The first characters of a beginning, if it is longer than those of which the table of words has lists. */
+export function listedBeginningOf(beginning: string): string | undefined {
+  return LONGER_THAN_LISTED.exec(beginning)?.[1];
+}
+
+const LONGER_THAN_LISTED = /^(.{3})./su;
 
 /** Whether all results of {@link wordsQueryOf} match. */
 export function areExact({ words, prefilters }: Needles): boolean {
@@ -51,13 +74,19 @@ function isIndexedWord(beginning: string): boolean {
 const HAS_TRIGRAM = /.{3}/su;
 
 /**
- * An FTS5 query for books that may have these parts in their texts (section 4.3.5). Every third trigram of a part and its last one have
- * all characters: they select nearly as few books as all, in less than half of the time.
+ * An FTS5 query for books that may have these parts in their texts (section 4.3.5). Every third trigram of a word and its last one have
+ * all characters: they select nearly as few books as all, in less than half of the time. Trigrams with a gap, which many books have, are
+ * only for parts without a word that has a trigram.
  */
 export function trigramsQueryOf(needles: Needles | undefined): string | undefined {
   const longer = wordsIn(needles?.words).filter((word) => !isIndexedWord(word));
   const parts = [...longer, ...(needles?.prefilters ?? [])].map((part) => PART.exec(part)?.[0] ?? '');
-  const trigrams = new Set(parts.flatMap(trigramsOf));
+  const trigrams = new Set(
+    parts.flatMap((part) => {
+      const ofWords = wordsIn([part]).flatMap(trigramsOf);
+      return ofWords.length > 0 ? ofWords : trigramsOf(part);
+    }),
+  );
   return [...trigrams].map((trigram) => `"${trigram}"`).join(' AND ') || undefined;
 }
 
