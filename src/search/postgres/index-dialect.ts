@@ -3,7 +3,7 @@ import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { AccessPath, Dialect } from '../snapshot.ts';
-import { neededTrigramsOf } from './trigrams.ts';
+import { neededTrigramsOf, rarestTrigrams } from './trigrams.ts';
 
 export const POSTGRES_DIALECT: Dialect = {
   parameterSign: '$',
@@ -23,8 +23,8 @@ export const POSTGRES_DIALECT: Dialect = {
 function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = neededTrigramsOf(needles);
   const paths: AccessPath[] = [];
-  if (trigrams.length > 0)
-    paths.push((parameters) => candidatesOf(`trigrams @> ${parameters.add(trigrams)}::smallint[]`));
+  if (trigrams.some((ofWord) => ofWord.length > 0))
+    paths.push((parameters) => candidatesOf(`trigrams @> ${rarestTrigrams(trigrams, parameters)}`));
   if (hasFieldCondition(query)) paths.push((parameters) => candidatesOf(fieldCondition(query, parameters)));
   return paths;
 }

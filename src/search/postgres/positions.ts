@@ -64,18 +64,15 @@ export class Positions {
     number: number,
   ): Promise<BookPosition | undefined> {
     const sort = query.sort as SortKey;
-    const following = await this.countAfter(query, after);
-    if (number > following) return undefined;
-    // Its number in ascending order.
-    const place = query.isDescending
-      ? following - number + 1
-      : (after ? await this.#countAll(sort) : following) - following + number;
-    const [row] = await this.#rows<BlockRow & { before: number }>(selectBlockWith(sort, place));
+    const passed = after ? (await this.#countAll(sort)) - (await this.countAfter(query, after)) : 0;
+    const [row] = await this.#rows<BlockRow & { before: number }>(selectBlockWith(query, passed + number));
     if (!row) return undefined;
+    const place = passed + number - row.before;
+    const skipped = query.isDescending ? row.books - place : place - 1;
     const [book] = await this.#rows<BookPosition>(
       (parameters) => `
         select ${keyColumnOf(query)} as key, id from book_search where ${compare(sort, '>=', toBlock(row))(parameters)}
-        order by ${orderOf({ sort, isDescending: false })} limit 1 offset ${parameters.add(place - row.before - 1)}`,
+        order by ${orderOf({ sort, isDescending: false })} limit 1 offset ${parameters.add(skipped)}`,
     );
     return book;
   }
@@ -174,14 +171,17 @@ function selectBlockOf(sort: SortKey, position: BookPosition): Condition {
     order by ${BLOCKS_DESCENDING} limit 1`;
 }
 
-/** The block that has the book of a number, counted from 1, and the number of books before it. */
-function selectBlockWith(sort: SortKey, number: number): Condition {
+/** The block that has the book of a number in the order of a query, and the number of books before the block. */
+function selectBlockWith({ sort, isDescending }: SearchQuery, number: number): Condition {
+  const keys = ['text_key', 'number_key', 'id']
+    .map((key) => `${key} ${isDescending ? 'desc' : 'asc'}`)
+    .join(', ');
   return (parameters) => `
     select * from (
-      select *, sum(books) over (order by text_key, number_key, id) - books as before
+      select *, sum(books) over (order by ${keys}) - books as before
       from book_search_positions where sort = ${parameters.add(sort)}
     ) as blocks
-    where before + books >= ${parameters.add(number)} order by text_key, number_key, id limit 1`;
+    where before + books >= ${parameters.add(number)} order by ${keys} limit 1`;
 }
 
 function insertBlock(sort: SortKey, block: Block): Condition {

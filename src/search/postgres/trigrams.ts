@@ -1,5 +1,6 @@
 import { GAP, startsAnywhere } from '../../book/folded-text.ts';
 import type { Needles } from '../folding.ts';
+import type { Parameters } from '../parameters.ts';
 
 /**
  * The hashes, of 16 bits, of the trigrams in the words of a book: the sequences of three characters, except those that end with a space,
@@ -35,20 +36,42 @@ const SPACE = 0x20;
 /** No character up to this one begins a word within others, so that most are told quickly. */
 const LAST_SPACED = 0xdff;
 
-/** The most trigrams of a query that are looked up. */
+/** The most trigrams of a query. */
 const TRIGRAMS_MAX = 500;
 
-/**
- * Trigrams that every match contains: every second one of a word and its last one have all letters, and are found in half the
- * time.
- */
-export function neededTrigramsOf(needles: Needles | undefined): number[] {
+/** Trigrams that every match contains, of each word: every second one and the last one have all its letters. */
+export function neededTrigramsOf(needles: Needles | undefined): number[][] {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])];
   const words = parts.flatMap((part) => (startsAnywhere(part) ? GAP + part : part).split(/(?= {2})/));
-  const trigrams = words.flatMap((word) =>
+  return words.map((word) =>
     hashesOf(word, () => false).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),
   );
-  return [...new Set(trigrams)].slice(0, TRIGRAMS_MAX);
+}
+
+/** The trigrams of a word that are looked up: with those that more books have, a search takes several times as long and finds as much. */
+const RAREST = 2;
+
+/**
+ * An array of the rarest trigrams of each word, by the statistics of the server, in which the commonest thousand are; without them, of any.
+ */
+export function rarestTrigrams(trigramsOfWords: readonly number[][], parameters: Parameters): string {
+  const needed = trigramsOfWords.flatMap((trigrams, word) => trigrams.map((trigram) => ({ trigram, word })));
+  const given = needed.slice(0, TRIGRAMS_MAX);
+  return `(
+    select array_agg(distinct trigram)
+    from (
+      select needed.trigram, row_number() over (partition by word order by frequency nulls first) as rank
+      from unnest(${parameters.add(given.map(({ trigram }) => trigram))}::smallint[], ${parameters.add(given.map(({ word }) => word))}::integer[])
+          as needed (trigram, word)
+        left join (
+          select unnest(most_common_elems::text::smallint[]) as trigram, unnest(most_common_elem_freqs) as frequency
+          from pg_stats
+          where attname = 'trigrams' and tablename = 'book_search'
+            and schemaname = (select relnamespace::regnamespace::name from pg_class where oid = 'book_search'::regclass)
+        ) as common on common.trigram = needed.trigram
+    ) as ranked
+    where rank <= ${RAREST}
+  )`;
 }
 
 function mix(first: number, second: number, third: number): number {
