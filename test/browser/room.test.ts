@@ -9,6 +9,7 @@ import {
   ConsolePages,
   chooseInMenu,
   deleteBook,
+  doubleClick,
   field,
   openBook,
   rowOf,
@@ -115,6 +116,47 @@ test('A cut title has a tooltip, and its column is wider than that of the author
   await page.keyboard.press('Control+End');
   await text.hover();
   await assertEventually(() => text.getAttribute('title'), LONG);
+});
+
+test('The borders of the columns are moved with the mouse and the keyboard, stay after a reload, and a double click restores them', async (context) => {
+  const page = await openCatalogue(context, 1280, 768);
+  if (!page) return;
+  const border = (column: string) =>
+    page.getByRole('separator', { name: `Width of the column before “${column}”` });
+  /** The widths of titles, authors and years, in pixels. */
+  const widths = async () =>
+    Promise.all(
+      ['title', 'author', 'year'].map(async (name) =>
+        Math.round((await page.locator(`.head .${name}`).boundingBox())?.width ?? 0),
+      ),
+    );
+  const initial = await widths();
+  const [title = 0, author = 0, year = 0] = initial;
+  assert.ok(Math.abs(title / author - 34 / 26) < 0.02 && year < 100, String(initial));
+  const { x = 0, y = 0 } = (await border('Year').boundingBox()) ?? {};
+  await page.mouse.move(x + 6, y + 10);
+  await page.mouse.down();
+  await page.mouse.move(x - 94, y + 10, { steps: 3 });
+  await page.mouse.up();
+  await assertEventually(async () => ((await widths())[2] ?? 0) > year + 80, true);
+  assert.equal((await widths())[0], title);
+  await border('Author').focus();
+  for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowLeft');
+  assert.equal(await border('Author').getAttribute('aria-valuenow'), '31');
+  const moved = await widths();
+  assert.ok((moved[0] ?? 0) < title - 30, String(moved));
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 1280);
+  await page.reload();
+  await border('Year').waitFor();
+  assert.deepEqual(await widths(), moved);
+  await doubleClick(border('Author'));
+  await assertEventually(widths, initial);
+  // Not smaller than the smallest one.
+  await border('Year').focus();
+  for (let step = 0; step < 5; step++) await page.keyboard.press('ArrowRight');
+  assert.equal(await border('Year').getAttribute('aria-valuenow'), '27');
+  await page.keyboard.press('Enter');
+  await assertEventually(widths, initial);
 });
 
 test('The chart is a table with a row for each bar and one tab stop; books of unknown year have a bar of their own', async (context) => {

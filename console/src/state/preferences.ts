@@ -32,6 +32,9 @@ export function readStored<Value>(name: string, fallback: Value): Value {
 export type Theme = 'system' | 'light' | 'dark';
 export type Density = 'compact' | 'comfortable';
 
+/** The shares of titles, authors and years: their widths in rem where there is room for them. */
+export const COLUMN_SHARES: readonly number[] = [34, 26, 5];
+
 /** How the user wants the page to look. */
 export class Preferences {
   readonly theme = keepChoice(signal<Theme>('system'), 'theme', ['system', 'light', 'dark'], 'system');
@@ -39,11 +42,11 @@ export class Preferences {
   readonly density = keepChoice(signal<Density>('compact'), 'density', ['compact', 'comfortable'], 'compact');
   readonly chart = keepChoice(signal<'hidden' | 'shown'>('hidden'), 'chart', ['hidden', 'shown'], 'hidden');
 
-  /** The percentage of the width of titles and authors that the titles have. */
-  readonly titleShare = signal(readStored('title-share', 60));
+  /** The shares of the fields in the width of the table, in their order. */
+  readonly columnShares = signal<readonly number[]>(readStored('column-shares', COLUMN_SHARES));
 
   constructor() {
-    effect(() => localStorage.setItem('title-share', String(this.titleShare.value)));
+    effect(() => localStorage.setItem('column-shares', JSON.stringify(this.columnShares.value)));
     effect(() => {
       const { theme, density } = this;
       Object.assign(document.documentElement.dataset, { theme: theme.value, density: density.value });

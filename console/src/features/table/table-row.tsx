@@ -178,7 +178,7 @@ export function TableHead() {
                   <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>
                 )}
               </button>
-              {column === 'author' && code && <code.Divider />}
+              {(column === 'author' || column === 'year') && code && <code.Divider column={column} />}
             </div>
           );
         })}

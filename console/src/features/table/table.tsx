@@ -356,8 +356,7 @@ export function Table() {
       class={list.error.value === undefined ? 'table' : 'table outdated'}
       style={{
         '--digits': digits,
-        '--title': `${app.preferences.titleShare.value}fr`,
-        '--author': `${100 - app.preferences.titleShare.value}fr`,
+        '--fields': app.preferences.columnShares.value.map((share) => `minmax(3.5rem, ${share}fr)`).join(' '),
       }}
       role="grid"
       aria-label={texts.value.books}
