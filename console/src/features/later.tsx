@@ -15,3 +15,4 @@ export { CellEditor } from './table/cell-editor.tsx';
 export { emptyCells, fillDown } from './table/cell-range.ts';
 export { copyCells, cutCells, pasteCells } from './table/clipboard.ts';
 export { Divider } from './table/divider.tsx';
+export { TypedText } from './table/typed-text.tsx';

@@ -1,4 +1,5 @@
 import type { Book } from 'bookkeeping-client/index.ts';
+import { FIELDS } from 'bookkeeping-formats/row.ts';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { formatMessage } from '../../language/format.ts';
@@ -29,7 +30,7 @@ interface RowProps {
   /** The cell that Tab moves the focus to, if it is in this row. */
   readonly activeColumn: number | undefined;
   readonly onClick: (event: MouseEvent) => void;
-  readonly onEdit: (column: number) => void;
+  readonly onEdit: (column: number, text?: string) => void;
   readonly moves: EditorMoves;
 }
 
@@ -88,6 +89,7 @@ export function TableRow(row: RowProps) {
             type="button"
             class="open button ghost"
             tabIndex={-1}
+            contenteditable={false}
             aria-label={t.open}
             data-text={t.open}
           />
@@ -104,8 +106,9 @@ export function TableRow(row: RowProps) {
 }
 
 /** A cell. The control of the first two is focused instead, and so is an editor. */
-function Cell({ name, row: { index, book, draft, isNew, activeColumn, moves }, children }: CellProps) {
-  const { cells, cursor, session } = useApp();
+function Cell({ name, row, children }: CellProps) {
+  const { index, book, draft, isNew, activeColumn, moves } = row;
+  const { cells, cursor, session, isTouched } = useApp();
   const { value: code } = later;
   const column = CELLS.indexOf(name);
   const id = isNew ? 'new' : book?.id;
@@ -114,6 +117,15 @@ function Cell({ name, row: { index, book, draft, isNew, activeColumn, moves }, c
   const hasControl = book !== undefined && (name === 'select' || name === 'id');
   const { row: cornerRow, column: cornerColumn } = cursor.corner.value;
   const isCorner = column >= TITLE && index === cornerRow && column === cornerColumn;
+  const field = FIELDS.find((each) => each === name);
+  const isTypable =
+    field !== undefined &&
+    column === activeColumn &&
+    (isNew || book !== undefined) &&
+    !edit &&
+    code !== undefined &&
+    !session.isReadOnly.value &&
+    !isTouched.value;
   const element = useRef<HTMLDivElement>(null);
   const hadFocus = element.current?.contains(document.activeElement);
   useLayoutEffect(() => {
@@ -130,9 +142,21 @@ function Cell({ name, row: { index, book, draft, isNew, activeColumn, moves }, c
       aria-colindex={column + 1}
       // Absent in the others, which screen readers would call “not selected” one by one.
       aria-selected={cursor.has(index, name) || undefined}
+      contenteditable={isTypable ? 'plaintext-only' : undefined}
+      spellcheck={isTypable ? false : undefined}
       tabIndex={(edit && code) || hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
       {edit && code ? <code.CellEditor edit={edit} moves={moves} /> : children}
+      {isTypable && code && (
+        <code.TypedText
+          onText={(text) => row.onEdit(column, text)}
+          onLeft={(text) => {
+            cells.edit(book, field, text);
+            // The cells of a new one are saved together.
+            if (book) cells.save();
+          }}
+        />
+      )}
       {isCorner && book && code && !edit && !session.isReadOnly.value && (
         <span class="fill-handle" aria-hidden="true" />
       )}

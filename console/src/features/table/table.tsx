@@ -185,10 +185,13 @@ export function Table() {
     const moveRow = ROW_MOVES[key];
     const moveCell = CELL_MOVES[key];
     if (event.altKey || isOfInputMethod(event)) return;
-    // The code of its editor is still being loaded.
-    if (cells.open.value && !later.value) {
+    // The code of its editor is still being loaded, or a composition that this key has ended has opened the cell.
+    if (
+      cells.open.value &&
+      (!later.value || cells.of(isNewRow(row) ? 'new' : book?.id, CELLS[column] ?? ''))
+    ) {
       if (key.length > 1) handleEditorKey(app, moves, event);
-      else if (!event.ctrlKey && !event.metaKey) edit(row, column, key);
+      else if (!later.value && !event.ctrlKey && !event.metaKey) edit(row, column, key);
       return;
     }
     const isField = column >= TITLE;
@@ -346,7 +349,7 @@ export function Table() {
       isNew={isNewRow(index)}
       activeColumn={index === activeRow ? activeColumn : undefined}
       onClick={(event) => clickRow(index, event)}
-      onEdit={(column) => edit(index, column)}
+      onEdit={(column, text) => edit(index, column, text)}
       moves={moves}
     />
   );

@@ -1,0 +1,65 @@
+import { useRef } from 'preact/hooks';
+import { isOfInputMethod } from '../../ui/keys.ts';
+import { useListeners } from '../../ui/use-listeners.ts';
+
+/** How long after a composition the next one continues its text: the syllables of a Korean word follow one another at once. */
+const PAUSE_MS = 50;
+/** What is there for a composition, which replaces the second character: without the first one, a cancelled one removes the element. */
+const REPLACED = '\u200b\u200b';
+
+interface TypedTextProps {
+  /** Opens the cell with a text. */
+  readonly onText: (text: string) => void;
+  /** Stores a text in the cell, which the user has left. */
+  readonly onLeft: (text: string) => void;
+}
+
+/**
+ * Takes what is typed into the active cell without a key of its own: by an input method, an emoji panel or dictation, with AltGr or a dead
+ * key. Browsers give it to editable elements only, so the cell is one, with its role and its name. A composition cannot move to another
+ * element: its text is here until it ends, and then in the editor.
+ */
+export function TypedText(props: TypedTextProps) {
+  const element = useRef<HTMLSpanElement>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  useListeners((signal) => {
+    const { current: place } = element;
+    const cell = place?.parentElement;
+    if (!place || !cell) return;
+    const { dataset } = cell;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function take(isLeft = false): void {
+      clearTimeout(timer);
+      if (!place || dataset.composing === undefined) return;
+      const text = place.textContent.replaceAll('\u200b', '');
+      place.textContent = '';
+      delete dataset.composing;
+      if (text !== '') latest.current[isLeft ? 'onLeft' : 'onText'](text);
+    }
+    function insert(event: InputEvent): void {
+      if (event.inputType === 'insertCompositionText' || dataset.composing !== undefined) return;
+      // Nothing else changes what the cell shows.
+      event.preventDefault();
+      const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? '';
+      if (text !== '' && event.inputType !== 'insertFromDrop') latest.current.onText(text);
+    }
+    function compose(): void {
+      clearTimeout(timer);
+      if (dataset.composing !== undefined) return;
+      dataset.composing = '';
+      const text = new Text(REPLACED);
+      place?.replaceChildren(text);
+      getSelection()?.setBaseAndExtent(text, 1, text, 2);
+    }
+    // An element that has the focus already gets no place for texts when it becomes editable.
+    if (document.activeElement === cell) getSelection()?.collapse(place);
+    cell.addEventListener('beforeinput', insert, { signal });
+    cell.addEventListener('compositionstart', compose, { signal });
+    cell.addEventListener('compositionend', () => (timer = setTimeout(() => take(), PAUSE_MS)), { signal });
+    cell.addEventListener('keydown', (event) => isOfInputMethod(event) || take(), { signal });
+    cell.addEventListener('blur', () => take(true), { signal });
+    signal.addEventListener('abort', () => take(true));
+  });
+  return <span ref={element} class="typed" />;
+}
