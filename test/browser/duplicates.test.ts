@@ -48,6 +48,7 @@ test('Of duplicates one is kept, which can be undone, or all', async (context) =
   await page.locator('.entries button:focus').waitFor();
   await button(page, 'They are different books').click();
   await page.getByText('No duplicates were found.').waitFor();
+  await page.locator('dialog button:focus').getByText('Close').waitFor();
   await button(page, 'Close').click();
   await waitForCount(page, '44 books');
   assert.equal(await findBook(service, 10), undefined);

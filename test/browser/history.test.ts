@@ -107,6 +107,8 @@ test('A user finds what others have deleted, one line for all at once, and undoe
   await page.getByText('Restored: “Emma”').waitFor();
   assert.deepEqual(await findBook(service, EMMA), FIRST_STATE);
   await button(page, 'Undo: Deleted: “Emma”').waitFor({ state: 'detached' });
+  // The keyboard continues where the button was.
+  await page.locator('dialog :is(button, summary):focus').waitFor();
   await button(page, 'Undo: Deleted: 4 books').click();
   await page.getByText('Restored: 3 books').waitFor();
   await button(page, 'Undo: Deleted: 4 books').waitFor({ state: 'detached' });

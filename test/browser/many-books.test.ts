@@ -152,3 +152,24 @@ test('Where books cannot be loaded, the lower edge says so, until they are', asy
   await problem.waitFor({ state: 'detached' });
   await visibleNumbers(page);
 });
+
+test('Ctrl + End before the books are counted goes on to the last one once they are', async (context) => {
+  const page = await pages.openSignedIn(context, service);
+  if (!page) return;
+  const { promise: isReached, resolve: release } = Promise.withResolvers<void>();
+  await page.route(
+    (url) => url.searchParams.get('count') === 'true',
+    async (route) => {
+      await isReached;
+      await route.continue();
+    },
+  );
+  await page.reload();
+  await rowOf(page, 'Volume 1').locator('.title').focus();
+  await page.keyboard.press('Control+End');
+  const row = () =>
+    page.evaluate<number>("Number(document.activeElement.closest('[data-index]')?.dataset.index)");
+  await assertEventually(async () => (await row()) > 100 && (await row()) < BOOKS - 1, true);
+  release();
+  await focused(page, 'New book').waitFor();
+});

@@ -79,7 +79,9 @@ test('The form of signing in shows the password on demand, and keeps the name', 
   assert.equal(await password.inputValue(), 'another password');
   await signIn(page);
   await waitForCount(page, '0 books');
+  await page.locator('#search:focus').waitFor();
   await chooseInMenu(page, 'Sign out');
+  await page.locator('[name=password]:focus').waitFor();
   await page.reload();
   assert.equal(await page.getByLabel('Username').inputValue(), USERNAME);
   await page.locator('[name=password]:focus').waitFor();

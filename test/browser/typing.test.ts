@@ -348,3 +348,25 @@ test('Keys of an input method are for it: they neither save a cell nor discard i
   for (const key of ['ArrowDown', 'Escape']) await sendInputMethodKey(page, key);
   assert.equal(await page.locator('#search:focus').inputValue(), '源氏');
 });
+
+test('An undo whose response comes late leaves the focus in the search, where the user types', async (context) => {
+  const { page, service } = (await pages.openConsole(context, {}, { books: [...SHELF] })) ?? {};
+  if (!page || !service) return;
+  await rowOf(page, 'The Odyssey').locator('.year').click();
+  await page.keyboard.type('1234');
+  await page.keyboard.press('Enter');
+  await assertEventually(async () => (await findBook(service, 2))?.year, 1234);
+  const { promise: isTyped, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/books', async (route) => {
+    if (route.request().method() === 'PATCH') await isTyped;
+    await route.continue();
+  });
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.keyboard.press('ControlOrMeta+K');
+  release();
+  await page.getByText('Change undone: ').waitFor();
+  await page.keyboard.type('iliad');
+  await waitForCount(page, '1 book');
+  assert.equal(await page.locator('#search:focus').inputValue(), 'iliad');
+  assert.notEqual((await findBook(service, 2))?.year, 1234);
+});

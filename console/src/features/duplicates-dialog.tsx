@@ -5,7 +5,7 @@ import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
 import { DuplicateSearch } from '../state/duplicate-search.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog, StepHeading } from '../ui/dialog.tsx';
+import { Dialog, focusNext, StepHeading } from '../ui/dialog.tsx';
 import { BookText, YearText } from './book-text.tsx';
 import { explainProblem } from './reports.tsx';
 import { useApp } from './use-app.ts';
@@ -24,6 +24,9 @@ export function DuplicatesDialog() {
   const { value: error } = search.error;
   const copies = search.exactCopies.value;
   const failure = useSignal('');
+  const status = useRef<HTMLParagraphElement>(null);
+  // The button that had the focus was that of the last group.
+  useEffect(() => focusNext(status.current), [group]);
 
   async function remove(books: readonly Book[]): Promise<void> {
     if (app.operations.progress.value) return;
@@ -34,7 +37,7 @@ export function DuplicatesDialog() {
   return (
     <Dialog label={t.duplicates} class="wide" onDismiss={() => app.dialogs.close()}>
       <StepHeading text={t.duplicates} note={t.duplicatesHint} />
-      <p role="status">
+      <p ref={status} role="status">
         {isReading
           ? t.searchingDuplicates
           : error === undefined && formatMessage(t.duplicateGroups, { count: search.groups.value.length })}
@@ -72,10 +75,8 @@ function Group({
 }) {
   const t = allTexts.value;
   const list = useRef<HTMLUListElement>(null);
-  // The button that had the focus was that of the last group.
-  useEffect(() => {
-    if (document.activeElement === document.body) list.current?.querySelector('button')?.focus();
-  }, []);
+  // The button that had the focus was that of the former group.
+  useEffect(() => focusNext(list.current), []);
 
   return (
     <div>

@@ -52,8 +52,8 @@ function NoBooks() {
   const t = allTexts.value;
   const buttons = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // There is no list to have it.
-    if (document.activeElement === document.body) buttons.current?.querySelector('button')?.focus();
+    // There is no list to have it, nor a book to search.
+    if (document.activeElement?.matches('body, #search')) buttons.current?.querySelector('button')?.focus();
   }, []);
   if (session.isReadOnly.value) return <p class="empty lead">{t.noBooks}</p>;
   return (

@@ -7,6 +7,7 @@ import { readYear } from '../state/fields.ts';
 import { request } from '../state/found-books.ts';
 import { columnOf, SORTS } from '../state/sort.ts';
 import { hasTooManyWords, type View, WORDS_MAX } from '../state/view.ts';
+import { focusBooks } from '../ui/dialog.tsx';
 import { isOfInputMethod } from '../ui/keys.ts';
 import { useApp } from './use-app.ts';
 
@@ -244,7 +245,7 @@ function QueryField({ id, name, hint, read, explain, onApply }: QueryFieldProps)
       }
       // That closes a popover.
       if (key !== 'Escape' || popover) return;
-      if (text.value === '') currentTarget.blur();
+      if (text.value === '') focusBooks();
       text.value = '';
       apply();
     },

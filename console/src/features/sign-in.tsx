@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { BookkeepingError, type Login, RefusedError } from 'bookkeeping-client/index.ts';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import type { Texts } from '../language/language.ts';
 import { allTexts, texts } from '../language/texts.ts';
@@ -10,8 +10,19 @@ import { useApp } from './use-app.ts';
 
 export function SignInPage() {
   const t = texts.value;
-  // In a low window, the form was scrolled; the catalogue begins at its top.
-  useEffect(() => () => scrollTo(0, 0), []);
+  const { isTouched } = useApp();
+  useEffect(
+    () => () => {
+      // In a low window, the form was scrolled; the catalogue begins at its top.
+      scrollTo(0, 0);
+      // Where it would open a keyboard on the screen, the user taps the search.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body && !isTouched.value)
+          document.getElementById('search')?.focus();
+      });
+    },
+    [],
+  );
   return (
     <div class="sign-in">
       <main>
@@ -45,7 +56,13 @@ function SignInForm() {
   const waitSeconds = useSignal(0);
   const isBusy = useSignal(false);
   const isShown = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
   const t = texts.value;
+  useEffect(() => {
+    // Browsers do this when the page is loaded, and not after a sign-out.
+    if (document.activeElement === document.body)
+      form.current?.querySelector<HTMLElement>('[autofocus]')?.focus();
+  }, []);
 
   useEffect(() => {
     if (waitSeconds.value === 0) return undefined;
@@ -56,8 +73,9 @@ function SignInForm() {
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     if (isBusy.value || waitSeconds.value > 0) return;
-    const form = event.currentTarget as HTMLFormElement;
-    const login = Object.fromEntries(new FormData(form)) as unknown as Login;
+    const login = Object.fromEntries(
+      new FormData(event.currentTarget as HTMLFormElement),
+    ) as unknown as Login;
     isBusy.value = true;
     try {
       await session.signIn(login);
@@ -65,7 +83,8 @@ function SignInForm() {
       if (!(error instanceof BookkeepingError)) throw error;
       problem.value = problemOf(error);
       if (problem.value === 'throttled') waitSeconds.value = (error as RefusedError).retryAfterSeconds ?? 0;
-      if (problem.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
+      if (problem.value === 'wrong')
+        form.current?.querySelector<HTMLInputElement>('[name=password]')?.select();
     } finally {
       isBusy.value = false;
     }
@@ -83,7 +102,7 @@ function SignInForm() {
     'aria-describedby': 'sign-in-error',
   } as const;
   return (
-    <form class="sign-in-form" onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
+    <form ref={form} class="sign-in-form" onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
       <label class="field">
         <span>{t.username}</span>
         <input

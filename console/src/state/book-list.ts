@@ -90,7 +90,14 @@ export class BookList {
   });
   /** The row that the table shows next: with the focus, and as the first one or anywhere. */
   readonly target = signal<
-    { readonly row: number; readonly isFocused: boolean; readonly isFirst: boolean } | undefined
+    | {
+        readonly row: number;
+        readonly isFocused: boolean;
+        readonly isFirst: boolean;
+        /** Whether a text field keeps the focus, which the user has moved there meanwhile. */
+        readonly isLate?: boolean;
+      }
+    | undefined
   >(undefined);
   /** The first and the last row in view. */
   readonly inView = signal({ first: 0, last: 0 });
@@ -324,14 +331,15 @@ export class BookList {
     return Math.min(offset + Math.max(0, place), this.rowCount.value - 1);
   }
 
-  /** Shows a book, if the list has it. @param isNear only if it is loaded */
+  /** Shows a book, if the list has it. @param isNear only if it is loaded @param isLate whether a text field keeps the focus */
   async reveal(
     book: Book,
     {
       isNear = false,
       isFocused = true,
+      isLate = false,
       abort,
-    }: { isNear?: boolean; isFocused?: boolean; abort?: AbortSignal } = {},
+    }: { isNear?: boolean; isFocused?: boolean; isLate?: boolean; abort?: AbortSignal } = {},
   ): Promise<void> {
     await this.#reloaded;
     let row = this.loaded.rowOf(book.id);
@@ -339,7 +347,7 @@ export class BookList {
       row = await this.findRow(book[columnOf(this.#address.view.value.sort)], abort, book.id);
       if (this.at(row)?.id !== book.id) row = undefined;
     }
-    if (row !== undefined) this.target.value = { row, isFocused, isFirst: !isFocused };
+    if (row !== undefined) this.target.value = { row, isFocused, isFirst: !isFocused, isLate };
   }
 
   /** Shows changes of books without moving other rows: new books are shown after {@link refresh}. */

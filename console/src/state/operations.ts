@@ -298,7 +298,8 @@ export class Operations {
     });
     if (isPlaced) await this.#app.list.reload();
     const [first] = done;
-    if (first?.after && done.length === 1) await this.#app.list.reveal(first.after, { isNear: true });
+    if (first?.after && done.length === 1)
+      await this.#app.list.reveal(first.after, { isNear: true, isLate: true });
   }
 
   #showDone(done: number): void {

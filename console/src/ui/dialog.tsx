@@ -103,6 +103,15 @@ export function returnFocus(before: Element | null): void {
   if (document.activeElement === document.body) focusBooks({ preventScroll: true });
 }
 
+/** Moves the focus, which was on a control that has disappeared, to the next one of a dialog: in an element or behind it. */
+export function focusNext(element: Element | null | undefined): void {
+  if (!element || document.activeElement !== document.body) return;
+  const controls = element.closest('dialog')?.querySelectorAll<HTMLElement>('button, summary') ?? [];
+  const isBehind = (control: Element) =>
+    element.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING;
+  [...controls].find((control) => control.checkVisibility() && isBehind(control))?.focus();
+}
+
 /** Moves the focus to the table, whose last focused cell gets it. */
 export function focusBooks(options?: FocusOptions): void {
   document.querySelector<HTMLElement>('.rows [tabindex="0"]')?.focus(options);

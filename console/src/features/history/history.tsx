@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { Book, BookChange } from 'bookkeeping-client/index.ts';
 import { FIELDS, type Field } from 'bookkeeping-formats/row.ts';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { formatMessage } from '../../language/format.ts';
 import { language } from '../../language/language.ts';
 import { allTexts, explain, formatYear } from '../../language/texts.ts';
 import type { Report } from '../../state/operations.ts';
 import { type ChangeGroup, PastChanges } from '../../state/past-changes.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, StepHeading } from '../../ui/dialog.tsx';
+import { Dialog, focusNext, StepHeading } from '../../ui/dialog.tsx';
 import { visibleText } from '../../ui/visible-text.ts';
 import { explainProblem, quote } from '../reports.tsx';
 import { useApp } from '../use-app.ts';
@@ -45,6 +45,8 @@ export function History({ id, closeText, onClose }: HistoryProps) {
   const shown = useSignal(SHOWN);
   const isBusy = useSignal(false);
   const refusal = useSignal('');
+  /** The line whose button was pressed, which may disappear. */
+  const pressed = useRef<Element | null>(null);
   const { value: received } = history.received;
   useEffect(() => {
     if (id === undefined || past.changes.peek().length === 0 || received.has(id)) void past.refresh();
@@ -55,6 +57,7 @@ export function History({ id, closeText, onClose }: HistoryProps) {
     if (isBusy.value) return;
     isBusy.value = true;
     refusal.value = '';
+    pressed.current = document.activeElement?.closest('.entry') ?? null;
     try {
       refusal.value = explainProblem(await work());
     } catch (error) {
@@ -66,6 +69,7 @@ export function History({ id, closeText, onClose }: HistoryProps) {
 
   const { value: state } = past.state;
   const { value: groups } = past.groups;
+  useEffect(() => focusNext(pressed.current), [groups, state, isBusy.value]);
   const { value: progress } = operations.progress;
   const line: LineActions = { past, isBusy: isBusy.value, run: session.isReadOnly.value ? undefined : run };
   const hasMore = state === 'more' || groups.length > shown.value;

@@ -63,6 +63,8 @@ export function Table() {
   const idAt = (row: number) => (isNewRow(row) ? 0 : list.at(row)?.id);
   /** The row of the open edit, or else of the last one, has a place of its own in the document, where no other row moves it. */
   const edited = useRef<{ id: EditSession['id'] | undefined; row: number }>({ id: undefined, row: 0 });
+  /** Goes on to the last row, of Ctrl + End before the books were counted. */
+  const toEnd = useRef<(() => void) | undefined>(undefined);
   const scroll = useListScroll(grid, body, count, draw);
   const { rowHeight } = scroll;
   const kept = {
@@ -117,8 +119,17 @@ export function Table() {
     const { value: target } = list.target;
     list.target.value = undefined;
     // Not away from a cell that the user edits.
-    if (target && !cells.open.peek())
-      untracked(() => move(target.row, active.value.column, target.isFirst, target.isFocused));
+    if (!target || cells.open.peek()) return;
+    const isFocused =
+      target.isFocused && !(target.isLate && document.activeElement?.matches('input:not([type=checkbox])'));
+    untracked(() => move(target.row, active.value.column, target.isFirst, isFocused));
+  });
+
+  useSignalEffect(() => {
+    const { current: go } = toEnd;
+    if (list.total.value === undefined || !go) return;
+    toEnd.current = undefined;
+    untracked(go);
   });
 
   // A new query starts at its first row.
@@ -198,11 +209,16 @@ export function Table() {
     if (event.ctrlKey || event.metaKey) {
       // On a check box, what Shift starts there stays.
       const go = shiftKey || !isField ? extend : move;
-      const last = (go === move ? count : list.rowCount).value - 1;
+      const goToEnd = () => go((go === move ? count : list.rowCount).value - 1, column);
       if (key === 'Home' || key === 'ArrowUp') go(0, column);
-      else if (key === 'End' || key === 'ArrowDown') go(last, column);
-      else if (commandLetter(event) === 'd' && isField && !isReadOnly.value) void later.value?.fillDown(app);
-      else return;
+      else if (key === 'End' || key === 'ArrowDown') {
+        goToEnd();
+        const { value: reached } = active;
+        const isStill = () => cursor.isAt(reached) && body.current?.contains(document.activeElement);
+        if (list.total.value === undefined) toEnd.current = () => isStill() && goToEnd();
+      } else if (commandLetter(event) === 'd' && isField && !isReadOnly.value)
+        void later.value?.fillDown(app);
+      else if (!moveCell) return;
     } else if (moveRow) {
       const { upper, lower } = rowArea();
       const screen = Math.max(1, Math.floor((lower - upper) / rowHeight.value) - 1);
