@@ -113,6 +113,18 @@ const SCREENS: Readonly<Record<string, Screen>> = {
       await page.getByText('Not saved: no connection.').waitFor();
     },
   },
+  print: {
+    path: 'console/?q=jane',
+    options: { viewport: { width: 720, height: 240 } },
+    async reach(page) {
+      await signIn(page);
+      await rowOf(page, 'Emma').waitFor();
+      await laterCode(page);
+      await page.emulateMedia({ media: 'print' });
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      await page.locator('.printed').getByText('Emma').waitFor();
+    },
+  },
   conflict: {
     async reach(page, service) {
       await openCatalogue(page);
