@@ -17,8 +17,10 @@ export class TestBrowser implements AsyncDisposable {
     this.#reason = reason;
   }
 
-  static async start(): Promise<TestBrowser> {
-    const { TEST_BROWSER_URL: url, TEST_BROWSER_REASON: reason } = process.env;
+  /** @param isOwn of this file alone, which has the clipboard for itself */
+  static async start(isOwn = false): Promise<TestBrowser> {
+    const { TEST_BROWSER_URL: shared, TEST_BROWSER_REASON: reason } = process.env;
+    const url = isOwn ? undefined : shared;
     try {
       if (reason) throw new Error(reason);
       const server = url ? undefined : await startBrowserServer(PATIENCE_MS);

@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserServer } from 'playwright-core';
-import { startBrowserServer } from './browser-server.ts';
+import { BROWSER, startBrowserServer } from './browser-server.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster | undefined;
@@ -9,9 +9,13 @@ let browser: BrowserServer | undefined;
 
 const BROWSER_START_MS = 60_000;
 
-/** Starts the PostgreSQL server of `createDatabase` and the browser of `TestBrowser`, which all test files of a run share. */
+/**
+ * Starts the PostgreSQL server of `createDatabase` and the browser of `TestBrowser`, which all test files of a run share. Of the windows of a
+ * Firefox one is active, and the others get neither frames nor the focus, so each file starts its own.
+ */
 export async function globalSetup(): Promise<void> {
   await shareCluster();
+  if (BROWSER === 'firefox') return;
   try {
     browser = await startBrowserServer(BROWSER_START_MS);
     process.env.TEST_BROWSER_URL = browser.wsEndpoint();

@@ -12,12 +12,13 @@ import {
   doubleClick,
   failedRequests,
   focusedRow,
+  paste,
   rowOf,
 } from './console-pages.ts';
 
 let pages: ConsolePages;
 before(async () => {
-  pages = await ConsolePages.start();
+  pages = await ConsolePages.start({ hasClipboard: true });
 });
 after(() => pages[Symbol.asyncDispose]());
 
@@ -255,11 +256,7 @@ test('Several books that were pasted can be shown: the button goes to the first 
   await rowOf(page, 'The Iliad').locator('.title').click();
   await page.keyboard.press('Control+End');
   await page.locator('.new:focus-within').waitFor();
-  await page.evaluate(`(() => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', 'Dubliners\\nUlysses');
-    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-  })()`);
+  await paste(page, 'Dubliners\nUlysses');
   await page.getByText('Added: 2 books').waitFor();
   await page.keyboard.press('Control+Home');
   await page.getByRole('button', { name: 'Show the books' }).click();

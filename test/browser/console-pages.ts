@@ -33,8 +33,9 @@ export class ConsolePages implements AsyncDisposable {
     this.#browser = browser;
   }
 
-  static async start(): Promise<ConsolePages> {
-    return new ConsolePages(await TestBrowser.start());
+  /** @param hasClipboard whether the tests use the clipboard, which is that of the browser */
+  static async start({ hasClipboard = false } = {}): Promise<ConsolePages> {
+    return new ConsolePages(await TestBrowser.start(hasClipboard));
   }
 
   /**

@@ -21,7 +21,7 @@ const SHELF = CLASSICS.slice(0, 5);
 
 let pages: ConsolePages;
 before(async () => {
-  pages = await ConsolePages.start();
+  pages = await ConsolePages.start({ hasClipboard: true });
 });
 after(() => pages[Symbol.asyncDispose]());
 
