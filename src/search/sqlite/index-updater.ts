@@ -267,7 +267,9 @@ export class IndexUpdater {
       const changes = this.#ofStore.changes.all(state.position) as unknown as (LogPosition & {
         id: number;
       })[];
-      for (const id of new Set(changes.map((change) => change.id))) {
+      // In their order, as FTS5 writes what it has gathered before it takes a lower id. An undo has them from the highest down.
+      const ids = [...new Set(changes.map((change) => change.id))].toSorted((one, other) => one - other);
+      for (const id of ids) {
         // The books of higher ids are still to be read.
         if (state.builtTo !== null && id > state.builtTo) continue;
         if (id <= highest) this.#remove(id);
