@@ -16,8 +16,10 @@ export class DuplicateSearch {
   readonly error = signal<unknown>(undefined);
   /** The copies of books with a lower number, as many as an operation can delete. */
   readonly exactCopies = computed(() =>
-    this.groups.value.flatMap(exactCopiesIn).slice(0, OPERATION_BOOKS_MAX),
+    this.groups.value.flatMap((group) => this.#exactCopiesIn(group)).slice(0, OPERATION_BOOKS_MAX),
   );
+  /** Of each group, as there may be a hundred thousand, and each decision leaves the others as they are. */
+  readonly #copies = new WeakMap<readonly Book[], readonly Book[]>();
   readonly #app: { readonly list: BookList; readonly operations: Operations };
   readonly #controller = new AbortController();
 
@@ -44,6 +46,12 @@ export class DuplicateSearch {
 
   stop(): void {
     this.#controller.abort();
+  }
+
+  #exactCopiesIn(group: readonly Book[]): readonly Book[] {
+    const copies = this.#copies.get(group) ?? exactCopiesIn(group);
+    this.#copies.set(group, copies);
+    return copies;
   }
 
   /** Puts a group at the end. */
