@@ -221,8 +221,9 @@ for (const engine of engines) {
         const query = { ...filter, twins: 'true', count: 'true', limit: '9' };
         const found = await service.fetch('GET', pathOf(query));
         assert.equal(found.status, 200, JSON.stringify(filter));
-        assert.deepEqual(await booksIn(found), expected);
         assert.equal(found.headers.get('x-total-count'), '3');
+        // A page that has taken long ends before it is full.
+        assert.deepEqual(await walkFrom(service, pathOf(query)), expected);
       }
       await createBooks(service, [{ ...twin, year: 0 }]);
       const all = await service.fetch('GET', pathOf({ twins: 'true', count: 'true', limit: '9' }));
