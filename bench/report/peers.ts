@@ -45,8 +45,10 @@ function renderRanges(results: Results): string {
         }),
       ),
     );
-    const [low, high] = [Math.min(...ratios), Math.max(...ratios)];
-    return `${decimal(low, low < 10 ? 1 : 0)} to ${decimal(high, high < 10 ? 1 : 0)}`;
+    const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) =>
+      decimal(ratio, ratio < 10 ? 1 : 0),
+    );
+    return low === high ? `${low}` : `${low} to ${high}`;
   };
   return table(
     ['>clients', ...Object.keys(RANGES).map((name) => `>${name}`)],

@@ -60,7 +60,8 @@ export function afterCondition(query: SearchQuery, position: BookPosition | unde
   const { key, id } = position;
   const comparison = query.isDescending ? '<' : '>';
   const column = keyColumnOf(query);
-  if (column === 'id') return (parameters) => `id ${comparison} ${parameters.add(id)}`;
+  // node:sqlite binds numbers as real ones, by which FTS5 does not begin in the middle of the books of a word.
+  if (column === 'id') return (parameters) => `id ${comparison} cast(${parameters.add(id)} as bigint)`;
   return (parameters) => `(${column}, id) ${comparison} (${parameters.add(key)}, ${parameters.add(id)})`;
 }
 

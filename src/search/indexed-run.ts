@@ -15,7 +15,7 @@ import {
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 import { type Condition, Parameters } from './parameters.ts';
-import type { AccessPath, IndexedSnapshot, Match, Positions, Row } from './snapshot.ts';
+import type { AccessPath, IndexedSnapshot, Match, Paths, Positions, Row } from './snapshot.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
 
 /** The most candidates that a statement sorts for a page, unless the store is large. */
@@ -34,10 +34,7 @@ export class IndexedRun {
   readonly #needles: Needles | undefined;
   readonly #snapshot: IndexedSnapshot;
   readonly #unselective: UnselectivePaths;
-  /** The paths whose candidates are sorted if they are few. */
-  readonly #sorted: readonly AccessPath[];
-  /** Else the path to candidates in the order of the query, instead of that of all books. */
-  readonly #ordered: AccessPath | undefined;
+  #knownPaths: Paths | undefined;
   readonly #match: Condition;
 
   constructor(
@@ -50,12 +47,19 @@ export class IndexedRun {
     this.#needles = needles;
     this.#snapshot = snapshot;
     this.#unselective = unselective;
-    const byId = query.sort === 'id' ? snapshot.dialect.pathsById?.(query, needles) : undefined;
-    this.#ordered = byId?.ordered;
-    this.#sorted = byId?.others ?? snapshot.dialect.accessPaths(query, needles);
     this.#match = (parameters) =>
       `${fieldCondition(query, parameters)} and ${textCondition(needles, snapshot.dialect, parameters)}
        and ${twinCondition(query, 'found')}`;
+  }
+
+  /** Of pages: what they need is estimated, which counts do without. */
+  get #paths(): Paths {
+    const [query, needles, { dialect }] = [this.#query, this.#needles, this.#snapshot];
+    this.#knownPaths ??= (query.sort === 'id' ? dialect.pathsById?.(query, needles) : undefined) ?? {
+      ordered: undefined,
+      others: dialect.accessPaths(query, needles),
+    };
+    return this.#knownPaths;
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
@@ -111,7 +115,7 @@ export class IndexedRun {
     const order = orderOf(this.#query);
     const after = this.#after(page.last);
     const sortedMax = this.#sortedMax(page);
-    for (const path of this.#sorted) {
+    for (const path of this.#paths.others) {
       const rows = await this.#selectCandidates(
         path,
         sortedMax,
@@ -249,7 +253,7 @@ export class IndexedRun {
   /** The first matches among the next books, or among the next candidates. */
   #compare(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
     const order = orderOf(this.#query);
-    if (this.#ordered) {
+    if (this.#paths.ordered) {
       const { candidates } = this.#snapshot.dialect;
       return this.#matches(
         (parameters) =>
@@ -268,7 +272,7 @@ export class IndexedRun {
 
   /** The position of the last book that {@link IndexedRun.#compare} compares; undefined when there are no more. */
   async #endOfCompared(after: BookPosition | undefined): Promise<BookPosition | undefined> {
-    if (!this.#ordered) return this.#positionAt(after, COMPARED_MAX);
+    if (!this.#paths.ordered) return this.#positionAt(after, COMPARED_MAX);
     const [row] = await this.#rows(
       (parameters) =>
         `select id, id as key from (${this.#candidatesAfter(after, parameters)} limit 1 offset ${COMPARED_MAX - 1})`,
@@ -277,7 +281,7 @@ export class IndexedRun {
   }
 
   #candidatesAfter(after: BookPosition | undefined, parameters: Parameters): string {
-    return `${this.#ordered?.(parameters)} and ${this.#after(after)(parameters)} order by ${orderOf(this.#query)}`;
+    return `${this.#paths.ordered?.(parameters)} and ${this.#after(after)(parameters)} order by ${orderOf(this.#query)}`;
   }
 
   /** Counts matches among the next books, in ascending order of id, or among the next twins. */

@@ -66,7 +66,7 @@ export interface Dialect {
   /** Ways to select candidates by an index, the most selective first. */
   accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[];
   /** The ways for a page by id, if one of them finds its candidates in this order. */
-  pathsById?(query: SearchQuery, needles: Needles | undefined): PathsById | undefined;
+  pathsById?(query: SearchQuery, needles: Needles | undefined): Paths | undefined;
   /** The candidates that {@link AccessPath} has selected, with the columns of the index, as the item `found` of `from`. */
   readonly candidates: string;
   /** The most candidates that a statement compares to count them. */
@@ -76,10 +76,10 @@ export interface Dialect {
 /** A statement that selects the candidates of a path for {@link Dialect.candidates}. */
 export type AccessPath = (parameters: Parameters) => string;
 
-export interface PathsById {
-  /** The first candidates of its statement, which ends with conditions, take no longer the more there are. */
-  readonly ordered: AccessPath;
-  /** Those that may have few candidates. */
+export interface Paths {
+  /** To candidates in the order of the query. The first ones of its statement, which ends with conditions, take no longer the more there are. */
+  readonly ordered: AccessPath | undefined;
+  /** Those whose candidates are sorted if they are few. */
   readonly others: readonly AccessPath[];
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
+import { afterCondition } from '../../src/search/conditions.ts';
+import { Parameters } from '../../src/search/parameters.ts';
 import { engines } from '../../testkit/engines.ts';
 import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
 import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
@@ -70,6 +73,30 @@ for (const engine of engines) {
     });
   });
 }
+
+test('A late page of the books with a common word begins at its position in the index, and does not read those before', () => {
+  using database = new DatabaseSync(':memory:');
+  const books = 200_000;
+  database.exec(`
+    create virtual table book_words using fts5 (words, content = '', contentless_delete = 1, detail = none);
+    insert into book_words (rowid, words)
+    with recursive ids (id) as (select 1 union all select id + 1 from ids where id < ${books}) select id, 'river' from ids`);
+  const fastest = (after: number) => {
+    const parameters = new Parameters('?');
+    const isAfter = afterCondition({ ...ALL, ...ORDERS[0] }, { key: after, id: after })(parameters);
+    const statement = database.prepare(
+      `select rowid as id from book_words where book_words match 'river' and ${isAfter} order by id limit 10`,
+    );
+    const times = Array.from({ length: 9 }, () => {
+      const startMs = performance.now();
+      assert.equal(statement.all(...(parameters.values as number[]))[0]?.id, after + 1);
+      return performance.now() - startMs;
+    });
+    return Math.min(...times);
+  };
+  // If it read them, it took a thousand times as long.
+  assert.ok(fastest(books - 100) < 100 * fastest(100));
+});
 
 function arraysOfBooks() {
   const books = Array.from({ length: BOOKS }, (_, number) => ({

@@ -2,7 +2,7 @@ import { BOOK_COLUMNS, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlite/book-
 import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
-import type { AccessPath, Dialect, PathsById } from '../snapshot.ts';
+import type { AccessPath, Dialect, Paths } from '../snapshot.ts';
 import { type IsCommon, trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
 
 /** @param isCommon of beginnings of words that are longer than three characters */
@@ -30,11 +30,7 @@ function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPa
 }
 
 /** FTS5 finds ids in their order. */
-function pathsById(
-  query: SearchQuery,
-  needles: Needles | undefined,
-  isCommon: IsCommon,
-): PathsById | undefined {
+function pathsById(query: SearchQuery, needles: Needles | undefined, isCommon: IsCommon): Paths | undefined {
   const paths = ftsPaths(needles, isCommon);
   const ordered = paths.pop();
   return ordered && { ordered, others: [...paths, ...fieldPaths(query)] };
