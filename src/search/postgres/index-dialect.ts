@@ -5,7 +5,7 @@ import type { Needles } from '../folding.ts';
 import type { AccessPath, Dialect } from '../snapshot.ts';
 import { neededTrigramsOf, rarestTrigrams } from './trigrams.ts';
 
-export const POSTGRES_DIALECT: Dialect = {
+export const POSTGRES_DIALECT: Omit<Dialect, 'accessPaths'> = {
   parameterSign: '$',
   placeFunction: 'strpos',
   wordsEnd: String.raw`E'\x01'`,
@@ -14,17 +14,24 @@ export const POSTGRES_DIALECT: Dialect = {
       ${textBytes()} as bytes
     from books where ${HAS_EXACT_ID}
   ) as all_books`,
-  accessPaths,
   candidates: 'candidates as found',
   countedMax: 20_000,
 };
 
-/** Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999. */
-function accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[] {
-  const trigrams = neededTrigramsOf(needles);
+/**
+ * Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999.
+ *
+ * @param frequencies see {@link rarestTrigrams}
+ */
+export function accessPaths(
+  query: SearchQuery,
+  needles: Needles | undefined,
+  frequencies: ReadonlyMap<number, number>,
+): AccessPath[] {
+  const trigrams = rarestTrigrams(neededTrigramsOf(needles), frequencies);
   const paths: AccessPath[] = [];
-  if (trigrams.some((ofWord) => ofWord.length > 0))
-    paths.push((parameters) => candidatesOf(`trigrams @> ${rarestTrigrams(trigrams, parameters)}`));
+  if (trigrams.length > 0)
+    paths.push((parameters) => candidatesOf(`trigrams @> ${parameters.add(trigrams)}::smallint[]`));
   if (hasFieldCondition(query)) paths.push((parameters) => candidatesOf(fieldCondition(query, parameters)));
   return paths;
 }

@@ -4,8 +4,9 @@ import { isUnsupported, toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
-import type { IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
-import { POSTGRES_DIALECT } from './index-dialect.ts';
+import type { Dialect, IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
+import { CommonTrigrams } from './common-trigrams.ts';
+import { accessPaths, POSTGRES_DIALECT } from './index-dialect.ts';
 import { Positions } from './positions.ts';
 import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
@@ -13,6 +14,7 @@ import type { SearchIndex } from './search-index.ts';
 export class PostgresSnapshots implements Snapshots {
   readonly #pool: ConnectionPool;
   readonly #index: SearchIndex;
+  readonly #common = new CommonTrigrams();
 
   constructor(pool: ConnectionPool, index: SearchIndex) {
     this.#pool = pool;
@@ -33,7 +35,9 @@ export class PostgresSnapshots implements Snapshots {
           if (needsIndex) await this.#index.begin(client);
           else hasIndex = needed && (await this.#index.tryBegin(client));
           if (!hasIndex) await client.query(BEGIN);
-          const found = await search(new PostgresSnapshot(client, hasIndex));
+          // A search that does not need the index has no words.
+          const frequencies = needsIndex ? await this.#common.frequencies(client) : NO_FREQUENCIES;
+          const found = await search(new PostgresSnapshot(client, hasIndex, frequencies));
           await client.query('commit');
           return found;
         }),
@@ -49,15 +53,21 @@ export class PostgresSnapshots implements Snapshots {
   }
 }
 
+const NO_FREQUENCIES: ReadonlyMap<number, number> = new Map();
+
 /** The snapshot of a transaction. */
 class PostgresSnapshot implements IndexedSnapshot {
   readonly books: string;
-  readonly dialect = POSTGRES_DIALECT;
+  readonly dialect: Dialect;
   readonly positions?: Positions;
   readonly #client: PoolClient;
 
-  constructor(client: PoolClient, hasIndex: boolean) {
+  constructor(client: PoolClient, hasIndex: boolean, frequencies: ReadonlyMap<number, number>) {
     this.#client = client;
+    this.dialect = {
+      ...POSTGRES_DIALECT,
+      accessPaths: (query, needles) => accessPaths(query, needles, frequencies),
+    };
     this.books = hasIndex ? 'book_search' : POSTGRES_DIALECT.allBooks;
     if (hasIndex) this.positions = new Positions(client);
   }

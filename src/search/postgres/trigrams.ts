@@ -1,6 +1,5 @@
 import { GAP, startsAnywhere } from '../../book/folded-text.ts';
 import type { Needles } from '../folding.ts';
-import type { Parameters } from '../parameters.ts';
 
 /**
  * The hashes, of 16 bits, of the trigrams in the words of a book: the sequences of three characters, except those that end with a space,
@@ -36,9 +35,6 @@ const SPACE = 0x20;
 /** No character up to this one begins a word within others, so that most are told quickly. */
 const LAST_SPACED = 0xdff;
 
-/** The most trigrams of a query. */
-const TRIGRAMS_MAX = 500;
-
 /** Trigrams that every match contains, of each word: every second one and the last one have all its letters. */
 export function neededTrigramsOf(needles: Needles | undefined): number[][] {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])];
@@ -48,30 +44,23 @@ export function neededTrigramsOf(needles: Needles | undefined): number[][] {
   );
 }
 
-/** The trigrams of a word that are looked up: with those that more books have, a search takes several times as long and finds as much. */
+/** The most trigrams of a query that are looked up. */
+const TRIGRAMS_MAX = 500;
+/** Those of a word: with others, which more books have, a search takes several times as long and finds as much. */
 const RAREST = 2;
 
-/**
- * An array of the rarest trigrams of each word, by the statistics of the server, in which the commonest thousand are; without them, of any.
- */
-export function rarestTrigrams(trigramsOfWords: readonly number[][], parameters: Parameters): string {
-  const needed = trigramsOfWords.flatMap((trigrams, word) => trigrams.map((trigram) => ({ trigram, word })));
-  const given = needed.slice(0, TRIGRAMS_MAX);
-  return `(
-    select array_agg(distinct trigram)
-    from (
-      select needed.trigram, row_number() over (partition by word order by frequency nulls first) as rank
-      from unnest(${parameters.add(given.map(({ trigram }) => trigram))}::smallint[], ${parameters.add(given.map(({ word }) => word))}::integer[])
-          as needed (trigram, word)
-        left join (
-          select unnest(most_common_elems::text::smallint[]) as trigram, unnest(most_common_elem_freqs) as frequency
-          from pg_stats
-          where attname = 'trigrams' and tablename = 'book_search'
-            and schemaname = (select relnamespace::regnamespace::name from pg_class where oid = 'book_search'::regclass)
-        ) as common on common.trigram = needed.trigram
-    ) as ranked
-    where rank <= ${RAREST}
-  )`;
+/** The rarest trigrams of each word; all of them if no frequencies are known. @param frequencies those of the commonest trigrams */
+export function rarestTrigrams(
+  trigramsOfWords: readonly number[][],
+  frequencies: ReadonlyMap<number, number>,
+): number[] {
+  const frequencyOf = (trigram: number) => frequencies.get(trigram) ?? 0;
+  const chosen = trigramsOfWords.flatMap((trigrams) =>
+    frequencies.size === 0
+      ? trigrams
+      : trigrams.toSorted((one, other) => frequencyOf(one) - frequencyOf(other)).slice(0, RAREST),
+  );
+  return [...new Set(chosen)].slice(0, TRIGRAMS_MAX);
 }
 
 function mix(first: number, second: number, third: number): number {
