@@ -33,14 +33,17 @@ export class Positions {
     this.#client = client;
   }
 
-  /** Counts all books anew, those of one order after the other. @param timeoutMs the longest time for an order */
+  /** Counts all books anew, those of one order after the other. @param timeoutMs the longest time for a statement */
   async build(timeoutMs: number): Promise<void> {
-    await this.#client.query(CLEAR_POSITIONS);
-    const [all] = await this.#rows<{ books: number }>(() => 'select count(*) as books from book_search');
+    await this.#rows(() => CLEAR_POSITIONS, timeoutMs);
+    const [all] = await this.#rows<{ books: number }>(
+      () => 'select count(*) as books from book_search',
+      timeoutMs,
+    );
     const books = Number(all?.books);
     for (const sort of SORT_KEYS) {
       const first = { ...FIRST_POSITIONS[sort], books };
-      await this.#rows(insertBlock(sort, first));
+      await this.#rows(insertBlock(sort, first), timeoutMs);
       await this.#rows(splitBlock(sort, first), timeoutMs);
     }
   }
@@ -64,7 +67,7 @@ export class Positions {
     number: number,
   ): Promise<BookPosition | undefined> {
     const sort = query.sort as SortKey;
-    const passed = after ? (await this.#countAll(sort)) - (await this.countAfter(query, after)) : 0;
+    const passed = after ? await this.#countPassed(query, after) : 0;
     const [row] = await this.#rows<BlockRow & { before: number }>(selectBlockWith(query, passed + number));
     if (!row) return undefined;
     const place = passed + number - row.before;
@@ -75,6 +78,12 @@ export class Positions {
         order by ${orderOf({ sort, isDescending: false })} limit 1 offset ${parameters.add(skipped)}`,
     );
     return book;
+  }
+
+  /** The number of books up to a position in the order of a query. */
+  async #countPassed({ sort, isDescending }: SearchQuery, position: BookPosition): Promise<number> {
+    if (!isDescending) return this.#countTo(sort as SortKey, position, '<=');
+    return (await this.#countAll(sort as SortKey)) - (await this.#countTo(sort as SortKey, position, '<'));
   }
 
   async #countAll(sort: SortKey): Promise<number> {
