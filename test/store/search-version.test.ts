@@ -169,6 +169,28 @@ describe('What is not an index of this version', () => {
   }
 });
 
+test('A table book_search_positions of another program, in a store with an older index, is left alone; searches say that they need the index', async () => {
+  await using database = await createDatabase();
+  await (await openStoreWithIndex(database))[Symbol.asyncDispose]();
+  const older = (await versionOf(database)).replace(/schema \d+/, 'schema 8');
+  await database.query(
+    `drop table book_search_positions; create table book_search_positions (place text);
+     insert into book_search_positions values ('shelf 1'); comment on table book_search is '${older}'`,
+  );
+  {
+    await using store = await openStoreAt(database.url);
+    for (let attempt = 0; attempt < 2; attempt++)
+      await assert.rejects(store.search(QUERY, 10), {
+        name: 'StoreUnavailable',
+        detail: 'The search index cannot be used: the log of the service says why',
+      });
+  }
+  assert.deepEqual(await database.query('select place from book_search_positions'), [{ place: 'shelf 1' }]);
+  await database.query('drop table book_search_positions');
+  await using store = await openStoreAt(database.url);
+  assert.equal((await store.search(QUERY, 10)).count, 1);
+});
+
 describe('The indexes of the search index', () => {
   test('are created at the next start if a stop interrupts that', async () => {
     await using database = await createDatabase();

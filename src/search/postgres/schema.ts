@@ -25,6 +25,10 @@ const SELECT_TABLE = `
       select 1 from pg_proc
       where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc !~ 'book_(search_queue|changes)'
         and (comment is null or prorettype <> 'trigger'::regtype)
+    ) or exists (
+      select 1 from pg_class as positions
+      where positions.relnamespace = pg_namespace.oid and positions.relname = 'book_search_positions'
+        and not exists (select 1 from pg_attribute where attrelid = positions.oid and attname = 'number_key')
     ) as "isForeign"
   from pg_class as books join pg_namespace on pg_namespace.oid = books.relnamespace
     left join pg_class as index on index.relnamespace = pg_namespace.oid and index.relname = 'book_search'
@@ -128,7 +132,9 @@ function definitionsOf(schema: string): string {
 async function selectTable(client: PoolClient): Promise<Table | undefined> {
   const [table] = (await client.query<Table>(SELECT_TABLE)).rows;
   if (table?.isForeign)
-    throw new UnusableIndex('another program has a table book_search or a function note_book_changes');
+    throw new UnusableIndex(
+      'another program has a table book_search or book_search_positions, or a function note_book_changes',
+    );
   return table;
 }
 
