@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
+import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
 import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
@@ -192,6 +193,31 @@ test('A table book_search_positions of another program, in a store with an older
 });
 
 describe('The indexes of the search index', () => {
+  test('are created after a vacuum that has failed, and the failure is reported', async () => {
+    await using database = await createDatabase();
+    await (await openStoreWithIndex(database))[Symbol.asyncDispose]();
+    await database.query(
+      `drop index book_search_trigrams;
+       insert into books (title, author, year) select 'Odyssey ' || i, 'Homer', i from generate_series(1, 3000) as i`,
+    );
+    const other = new Client(database.url);
+    await other.connect();
+    await other.query('begin; lock table book_search in share update exclusive mode');
+    const failures: unknown[] = [];
+    const part = (name: string) => (cause: unknown) =>
+      void (name === 'search index' && cause !== undefined && failures.push(cause));
+    await using store = await openStoreAt(database.url, { ...NO_OBSERVER, part });
+    const cancel = `
+      select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and query like 'vacuum%' and wait_event_type = 'Lock'`;
+    while ((await database.query(cancel)).length === 0) await sleep(5);
+    while (failures.length === 0) await sleep(5);
+    await other.end();
+    await untilIndexed(store, database);
+    assert.equal((await store.search({ ...QUERY, q: 'odyssey 3000' }, 10)).count, 1);
+    assert.deepEqual(failures, ['57014']);
+  });
+
   test('are created at the next start if a stop interrupts that', async () => {
     await using database = await createDatabase();
     {

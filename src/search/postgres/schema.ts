@@ -270,17 +270,11 @@ function createTables(schema: string): string {
 
 /**
  * Marks the books as visible to all, so that reading an index alone tells which there are: counting the positions takes a tenth of the
- * time then, and so do searches from the start. The server would do it by itself, minutes later. Not in a transaction.
+ * time then, and so do searches from the start. The server would do it by itself, minutes later. Not in a transaction, so it has
+ * no `statement_timeout` of its own: behind PgBouncer that would stay on a connection which other pools use, too.
  */
 export async function vacuum(client: PoolClient): Promise<void> {
-  const { rows } = await client.query<{ timeout: string }>(
-    "select current_setting('statement_timeout') as timeout",
-  );
-  await client.query(`set statement_timeout = ${CREATION_MS_MAX}`);
-  await client.query(
-    Object.assign({ text: 'vacuum (analyze) book_search' }, { query_timeout: CREATION_MS_MAX }),
-  );
-  await client.query(`set statement_timeout = '${rows[0]?.timeout}'`);
+  await client.query('vacuum (analyze) book_search');
 }
 
 /**

@@ -248,7 +248,7 @@ export class SearchIndex {
     }
   }
 
-  /** Prepares many books for their indexes; without that, these are slower. */
+  /** Prepares many books for their indexes; without that, these are slower. What fails is reported. */
   async #vacuum(): Promise<void> {
     if (this.#progress.total <= MANY_CHANGES) return;
     try {
@@ -256,8 +256,8 @@ export class SearchIndex {
         this.#client = client;
         return schema.vacuum(client);
       });
-    } catch {
-      // Of a lost connection, the next step reports it.
+    } catch (error) {
+      if (!this.#isClosed) this.#part.report(causeOf(error));
     }
   }
 
