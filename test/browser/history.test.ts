@@ -92,6 +92,18 @@ test('A line of the history that may be of several users names their books, or o
   await assertEventually(async () => (await findBook(service, 2))?.author, 'Homer');
 });
 
+test('The keyboard continues in the history of a book when a restored state leaves its first hundred lines', async (context) => {
+  const { page, service } = (await openConsole(context, { query: `?book=${EMMA}` })) ?? {};
+  if (!page || !service) return;
+  for (let year = 1; year <= 100; year++) await put(service, EMMA, { year });
+  await button(page, 'History').click();
+  const changes = page.locator('.change');
+  await changes.nth(99).getByText('Year: 1815 → 1').waitFor();
+  await changes.nth(99).getByRole('button').press('Enter');
+  await changes.first().getByText('Year: 100 → 1').waitFor();
+  await page.locator('dialog :is(button, summary):focus').waitFor();
+});
+
 test('A user finds what others have deleted, one line for all at once, and undoes it for one book or all', async (context) => {
   const { page, service } = (await openConsole(context)) ?? {};
   if (!page || !service) return;

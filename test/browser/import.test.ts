@@ -445,6 +445,23 @@ test('An import that cannot search for existing books reports the error, and can
   await dialog.getByText('1 book is stored.').waitFor();
 });
 
+test('An import finds existing books also while the service cannot count them, without their part', async (context) => {
+  await using service = await startService();
+  await store(service, CLASSICS);
+  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests(503) });
+  if (!page) return;
+  await waitForCount(page, '43 books');
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  const rejected = page.waitForResponse((response) => response.status() === 503);
+  await page.route('**/books?*count=true*', (route) =>
+    route.fulfill({ status: 503, json: { status: 503, message: 'Preparing', data: null } }),
+  );
+  await drop(page, { 'a.csv': 'title,author,year\nEmma,Jane Austen,1815\nFaust,,1808\n' });
+  await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
+  await rejected;
+  assert.equal(await dialog.getByText('The search for existing books failed').count(), 0);
+});
+
 test('An import waits while the service is down, and stores each book once', async (context) => {
   await using folder = await createFolder();
   const variables = { AUTH_USERNAME: USERNAME, AUTH_PASSWORD: PASSWORD };

@@ -155,6 +155,15 @@ test('After the sign-in to an empty store, and after an export, a button has the
   if (!page) return;
   await signIn(page);
   await page.locator('.empty button:focus').getByText('Import a file').waitFor();
+  // A search that the user clears keeps it.
+  const search = page.getByRole('searchbox');
+  await search.fill('Emma');
+  await page.getByText('No books found.').waitFor();
+  await search.fill('');
+  await page.getByText('There are no books yet.').waitFor();
+  await page.keyboard.type(' ');
+  assert.equal(await search.inputValue(), ' ');
+  assert.equal(await page.getByRole('dialog').count(), 0);
   await service.fetch('POST', '/book', JSON.stringify({ title: 'Emma' }));
   await page.reload();
   await rowOf(page, 'Emma').waitFor();

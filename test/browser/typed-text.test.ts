@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { BROWSER } from '../../testkit/browser-server.ts';
 import { assertEventually } from '../../testkit/eventually.ts';
-import type { Service } from '../../testkit/service.ts';
-import { CLASSICS, findBook } from '../console/books.ts';
-import { assertAccessible, ConsolePages, rowOf, SIZES } from './console-pages.ts';
+import { type Service, startService } from '../../testkit/service.ts';
+import { CLASSICS, findBook, store } from '../console/books.ts';
+import { assertAccessible, ConsolePages, failedRequests, rowOf, SIZES, signIn } from './console-pages.ts';
 
 let pages: ConsolePages;
 before(async () => {
@@ -47,7 +47,7 @@ async function inputMethod(page: Page) {
 test('A text that no key types replaces that of the cell, and what follows continues it', async (context) => {
   const { page, service } = (await pages.openConsole(context)) ?? {};
   if (!page || !service) return;
-  const cell = page.getByRole('gridcell', { name: `${FIRST} Open`, exact: true });
+  const cell = page.getByRole('gridcell', { name: FIRST, exact: true });
   await cell.click();
   await page.locator('.title:focus').getByText(FIRST).waitFor();
   await assertAccessible(page, 'the active cell');
@@ -127,6 +127,85 @@ test('A composition is stored when the user clicks another cell, and a key of th
   await devtools.send('Input.dispatchKeyEvent', { ...key, type: 'rawKeyDown', modifiers: 3 });
   await devtools.send('Input.dispatchKeyEvent', { ...key, type: 'char', text: '@' });
   await assertEventually(() => typedOf(page), '@');
+});
+
+test('A composition stays in its cell, where the user continues it, while another window is looked at or a dialog opens', async (context) => {
+  if (BROWSER !== 'chromium') return context.skip('Playwright has no input method in it');
+  let clockOffset = 0;
+  const service = await startService({ now: () => Date.now() + clockOffset });
+  await store(service, CLASSICS);
+  const expectedMessages = failedRequests(401);
+  const page = await pages.openSignedIn(context, service, '', { service, expectedMessages });
+  if (!page) return;
+  const { compose } = await inputMethod(page);
+  const cell = rowOf(page, FIRST).locator('.title');
+  await cell.click();
+  await compose('日本');
+  // For Playwright, each window is the active one.
+  await page.evaluate(
+    'document.hasFocus = () => false; document.activeElement.blur(); delete document.hasFocus',
+  );
+  await assertEventually(() => typedOf(page), '日本');
+  await page.keyboard.press('Escape');
+  await cell.click();
+  // A save whose response says that the session is over.
+  const { promise: isComposed, resolve: send } = Promise.withResolvers<void>();
+  await page.route('**/books', async (route) => {
+    await isComposed;
+    await route.continue();
+  });
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('N. N.');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-index="1"] .author:focus').waitFor();
+  await compose('ホメロス');
+  clockOffset = 16 * 60_000;
+  send();
+  await page.getByRole('dialog').getByText('Please sign in again').waitFor();
+  await page.locator('dialog :focus').waitFor();
+  await signIn(page);
+  await assertEventually(() => typedOf(page), 'ホメロス');
+  await rowOf(page, FIRST).getByText('N. N.').waitFor();
+  clockOffset = 0;
+  assert.deepEqual(await findBook(service, 2), { id: 2, ...CLASSICS[1] });
+  assert.equal((await findBook(service, 1))?.title, FIRST);
+});
+
+test('A middle click on a cell pastes nothing', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const cell = rowOf(page, FIRST).locator('.title');
+  await page.evaluate("addEventListener('paste', () => (document.title = 'pasted'))");
+  for (let time = 0; time < 2; time++) await cell.click({ button: 'middle' });
+  await page.locator('.title:focus').getByText(FIRST).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[data-index="1"] .title:focus').waitFor();
+  assert.notEqual(await page.title(), 'pasted');
+  assert.equal((await findBook(service, 1))?.title, FIRST);
+});
+
+test('Assistive technologies get the active cell as a cell, named by what it shows or by its column', async (context) => {
+  if (BROWSER !== 'chromium') return context.skip('Playwright reads the accessibility tree of Chromium only');
+  const { page } = (await pages.openConsole(context)) ?? {};
+  if (!page) return;
+  const devtools = await page.context().newCDPSession(page);
+  /** The role and the name of the cell that has the focus. */
+  const focused = async () => {
+    const { nodes } = await devtools.send('Accessibility.getFullAXTree');
+    const isFocused = (node: (typeof nodes)[number]) =>
+      node.properties?.some(({ name, value }) => name === 'focused' && value.value === true);
+    const { role, name } = nodes.findLast(isFocused) ?? {};
+    return [role?.value, name?.value];
+  };
+  await rowOf(page, FIRST).locator('.title').click();
+  await page.locator('[contenteditable=plaintext-only]:focus').waitFor();
+  await assertEventually(focused, ['gridcell', FIRST]);
+  await page.keyboard.press('ArrowRight');
+  await assertEventually(focused, ['gridcell', CLASSICS[0]?.author]);
+  await page.keyboard.press('ControlOrMeta+End');
+  await assertEventually(focused, ['gridcell', 'Author']);
+  await page.keyboard.press('ArrowLeft');
+  await assertEventually(focused, ['gridcell', 'New book']);
 });
 
 test('Without a keyboard, no cell is editable for the browser', async (context) => {

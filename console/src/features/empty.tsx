@@ -52,8 +52,9 @@ function NoBooks() {
   const t = allTexts.value;
   const buttons = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // There is no list to have it, nor a book to search.
-    if (document.activeElement?.matches('body, #search')) buttons.current?.querySelector('button')?.focus();
+    // There is no list to have it nor, after a sign-in, a book to search.
+    if (document.activeElement?.matches('body, [data-unused]'))
+      buttons.current?.querySelector('button')?.focus();
   }, []);
   if (session.isReadOnly.value) return <p class="empty lead">{t.noBooks}</p>;
   return (

@@ -17,8 +17,14 @@ export function SignInPage() {
       scrollTo(0, 0);
       // Where it would open a keyboard on the screen, the user taps the search.
       requestAnimationFrame(() => {
-        if (document.activeElement === document.body && !isTouched.value)
-          document.getElementById('search')?.focus();
+        if (document.activeElement !== document.body || isTouched.value) return;
+        const search = document.getElementById('search');
+        if (!search) return;
+        search.focus();
+        // Until the user uses it, a page without books may take the focus from it.
+        search.dataset.unused = '';
+        for (const type of ['input', 'blur'])
+          search.addEventListener(type, () => delete search.dataset.unused, { once: true });
       });
     },
     [],

@@ -35,6 +35,15 @@ export type Density = 'compact' | 'comfortable';
 /** The shares of titles, authors and years: their widths in rem where there is room for them. */
 export const COLUMN_SHARES: readonly number[] = [34, 26, 5];
 
+function readShares(): readonly number[] {
+  const stored = readStored<unknown>('column-shares', undefined);
+  const isValid =
+    Array.isArray(stored) &&
+    stored.length === COLUMN_SHARES.length &&
+    stored.every((share) => Number.isFinite(share) && share > 0);
+  return isValid ? stored : COLUMN_SHARES;
+}
+
 /** How the user wants the page to look. */
 export class Preferences {
   readonly theme = keepChoice(signal<Theme>('system'), 'theme', ['system', 'light', 'dark'], 'system');
@@ -43,7 +52,7 @@ export class Preferences {
   readonly chart = keepChoice(signal<'hidden' | 'shown'>('hidden'), 'chart', ['hidden', 'shown'], 'hidden');
 
   /** The shares of the fields in the width of the table, in their order. */
-  readonly columnShares = signal<readonly number[]>(readStored('column-shares', COLUMN_SHARES));
+  readonly columnShares = signal<readonly number[]>(readShares());
 
   constructor() {
     effect(() => localStorage.setItem('column-shares', JSON.stringify(this.columnShares.value)));

@@ -103,16 +103,19 @@ export function returnFocus(before: Element | null): void {
   if (document.activeElement === document.body) focusBooks({ preventScroll: true });
 }
 
-/** Moves the focus, which was on a control that has disappeared, to the next one of a dialog: in an element or behind it. */
+/**
+ * Moves the focus, which was on a control that has disappeared, to the next one of a dialog: in an element or behind it; to the first one
+ * if the element has disappeared, too.
+ */
 export function focusNext(element: Element | null | undefined): void {
   if (!element || document.activeElement !== document.body) return;
-  const controls = element.closest('dialog')?.querySelectorAll<HTMLElement>('button, summary') ?? [];
+  const controls = document.querySelectorAll<HTMLElement>('dialog[open] :is(button, summary)');
   const isBehind = (control: Element) =>
-    element.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING;
+    !element.isConnected || element.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING;
   [...controls].find((control) => control.checkVisibility() && isBehind(control))?.focus();
 }
 
-/** Moves the focus to the table, whose last focused cell gets it. */
+/** Moves the focus to the table, whose last focused cell or its editor gets it. */
 export function focusBooks(options?: FocusOptions): void {
-  document.querySelector<HTMLElement>('.rows [tabindex="0"]')?.focus(options);
+  document.querySelector<HTMLElement>('.rows :is([tabindex="0"], .cell-editor)')?.focus(options);
 }

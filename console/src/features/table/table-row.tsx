@@ -1,9 +1,10 @@
+import { useSignal } from '@preact/signals';
 import type { Book } from 'bookkeeping-client/index.ts';
 import { FIELDS } from 'bookkeeping-formats/row.ts';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { formatMessage } from '../../language/format.ts';
-import { texts } from '../../language/texts.ts';
+import { formatYear, texts } from '../../language/texts.ts';
 import { CELLS, type CellName, TITLE } from '../../state/cursor.ts';
 import { COLUMNS, directionOf, nextSort } from '../../state/sort.ts';
 import { writeView } from '../../state/view.ts';
@@ -16,6 +17,8 @@ import type { EditorMoves } from './cells.ts';
 interface CellProps {
   readonly name: CellName;
   readonly row: RowProps;
+  /** What the cell of a field shows. */
+  readonly text?: string | undefined;
   readonly children?: ComponentChildren;
 }
 
@@ -80,7 +83,7 @@ export function TableRow(row: RowProps) {
           </a>
         )}
       </Cell>
-      <Cell name="title" row={row}>
+      <Cell name="title" row={row} text={shown ? shown.title || t.noTitle : t.newBook}>
         {shown && <BookText text={shown.title} absent={t.noTitle} />}
         {isNew && !shown && <span class="absent">{t.newBook}</span>}
         {book && (
@@ -95,10 +98,10 @@ export function TableRow(row: RowProps) {
           />
         )}
       </Cell>
-      <Cell name="author" row={row}>
+      <Cell name="author" row={row} text={shown?.author || (isNew ? '' : t.noAuthor)}>
         {shown && <BookText text={shown.author} absent={isNew ? '' : t.noAuthor} />}
       </Cell>
-      <Cell name="year" row={row}>
+      <Cell name="year" row={row} text={shown && formatYear(shown.year)}>
         {shown && <YearText year={shown.year} />}
       </Cell>
     </div>
@@ -106,7 +109,7 @@ export function TableRow(row: RowProps) {
 }
 
 /** A cell. The control of the first two is focused instead, and so is an editor. */
-function Cell({ name, row, children }: CellProps) {
+function Cell({ name, row, text = '', children }: CellProps) {
   const { index, book, draft, isNew, activeColumn, moves } = row;
   const { cells, cursor, session, isTouched } = useApp();
   const { value: code } = later;
@@ -126,6 +129,8 @@ function Cell({ name, row, children }: CellProps) {
     code !== undefined &&
     !session.isReadOnly.value &&
     !isTouched.value;
+  const isComposing = useSignal(false);
+  const isNamed = isTypable && !isComposing.value;
   const element = useRef<HTMLDivElement>(null);
   const hadFocus = element.current?.contains(document.activeElement);
   useLayoutEffect(() => {
@@ -140,6 +145,8 @@ function Cell({ name, row, children }: CellProps) {
       class={`cell ${name} ${edit ? 'editing' : ''} ${isSaving ? 'saving' : ''}`}
       title={isSaving ? texts.value.saving : undefined}
       aria-colindex={column + 1}
+      // Browsers take the content of an editable element for its value, and not for its name.
+      aria-label={isNamed ? visibleText(text) || texts.value.columns[field] : undefined}
       // Absent in the others, which screen readers would call “not selected” one by one.
       aria-selected={cursor.has(index, name) || undefined}
       contenteditable={isTypable ? 'plaintext-only' : undefined}
@@ -149,9 +156,10 @@ function Cell({ name, row, children }: CellProps) {
       {edit && code ? <code.CellEditor edit={edit} moves={moves} /> : children}
       {isTypable && code && (
         <code.TypedText
-          onText={(text) => row.onEdit(column, text)}
-          onLeft={(text) => {
-            cells.edit(book, field, text);
+          isComposing={isComposing}
+          onText={(typed) => row.onEdit(column, typed)}
+          onLeft={(typed) => {
+            cells.edit(book, field, typed);
             // The cells of a new one are saved together.
             if (book) cells.save();
           }}

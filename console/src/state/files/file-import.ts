@@ -143,7 +143,14 @@ export class FileImport {
       if (!this.skipsExisting.value || this.existing.value) return;
       const { client, list } = this.#app;
       this.comparedPart.value = undefined;
-      const total = await list.count({}, abort);
+      let total: number | undefined;
+      // Only for the progress, so it may fail.
+      list.count({}, abort).then(
+        (count) => {
+          total = count;
+        },
+        () => {},
+      );
       const found = await findExistingBooks(check.counts, client, abort, (compared) => {
         if (total) this.comparedPart.value = compared / total;
       });
