@@ -133,7 +133,7 @@ async function selectTable(client: PoolClient): Promise<Table | undefined> {
   const [table] = (await client.query<Table>(SELECT_TABLE)).rows;
   if (table?.isForeign)
     throw new UnusableIndex(
-      'another program has a table book_search or book_search_positions, or a function note_book_changes',
+      'another program has a table book_search or book_search_positions or a function note_book_changes',
     );
   return table;
 }
