@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import { CommonTrigrams } from '../../src/search/postgres/common-trigrams.ts';
-import { rarestTrigrams, trigramHashesOf } from '../../src/search/postgres/trigrams.ts';
+import { selectiveTrigrams, trigramHashesOf } from '../../src/search/postgres/trigrams.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
 
@@ -11,7 +11,7 @@ const BY_ID = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YE
 
 describe('The trigrams that a search looks up in PostgreSQL', () => {
   for (const schema of ['public', 'Our "Schema"'])
-    test(`are the rarest two of each word by the statistics, and all without these; the matches are the same, in the schema ${schema}`, async () => {
+    test(`are the rarest of each word by the statistics, and all without these; the matches are the same, in the schema ${schema}`, async () => {
       await using database = await createDatabase();
       const name = `"${schema.replaceAll('"', '""')}"`;
       await database.query(
@@ -37,12 +37,12 @@ describe('The trigrams that a search looks up in PostgreSQL', () => {
       );
       const unknown = await readFrequencies(database.url);
       assert.equal(unknown.size, 0);
-      assert.deepEqual(new Set(rarestTrigrams(trigrams, unknown)), new Set(trigrams.flat()));
+      assert.deepEqual(new Set(selectiveTrigrams(trigrams, unknown)), new Set(trigrams.flat()));
       await database.query('analyze book_search');
       const frequencies = await readFrequencies(database.url);
       const common = trigramHashesOf('wonder');
       assert.ok(common.every((trigram) => frequencies.get(trigram) === 1));
-      const rarest = rarestTrigrams(trigrams, frequencies);
+      const rarest = selectiveTrigrams(trigrams, frequencies);
       assert.ok(rarest.length > 1 && rarest.length < trigrams.flat().length);
       assert.ok(rarest.every((trigram) => !common.includes(trigram)));
       assert.deepEqual(await counts(), [10, 1, 11]);

@@ -3,7 +3,7 @@ import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
 import type { AccessPath, Dialect } from '../snapshot.ts';
-import { neededTrigramsOf, rarestTrigrams } from './trigrams.ts';
+import { neededTrigramsOf, selectiveTrigrams } from './trigrams.ts';
 
 export const POSTGRES_DIALECT: Omit<Dialect, 'accessPaths'> = {
   parameterSign: '$',
@@ -21,14 +21,14 @@ export const POSTGRES_DIALECT: Omit<Dialect, 'accessPaths'> = {
 /**
  * Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999.
  *
- * @param frequencies see {@link rarestTrigrams}
+ * @param frequencies see {@link selectiveTrigrams}
  */
 export function accessPaths(
   query: SearchQuery,
   needles: Needles | undefined,
   frequencies: ReadonlyMap<number, number>,
 ): AccessPath[] {
-  const trigrams = rarestTrigrams(neededTrigramsOf(needles), frequencies);
+  const trigrams = selectiveTrigrams(neededTrigramsOf(needles), frequencies);
   const paths: AccessPath[] = [];
   if (trigrams.length > 0)
     paths.push((parameters) => candidatesOf(`trigrams @> ${parameters.add(trigrams)}::smallint[]`));

@@ -46,19 +46,19 @@ export function neededTrigramsOf(needles: Needles | undefined): number[][] {
 
 /** The most trigrams of a query that are looked up. */
 const TRIGRAMS_MAX = 500;
-/** Those of a word: with others, which more books have, a search takes several times as long and finds as much. */
+/** Of a word, so many are looked up in any case. Of the commonest, further ones take several times as long and find as much. */
 const RAREST = 2;
 
-/** The rarest trigrams of each word; all of them if no frequencies are known. @param frequencies those of the commonest trigrams */
-export function rarestTrigrams(
+/** The trigrams of each word, the rarest two and those that are not common; all of them if no frequencies are known. @param frequencies those of the commonest trigrams */
+export function selectiveTrigrams(
   trigramsOfWords: readonly number[][],
   frequencies: ReadonlyMap<number, number>,
 ): number[] {
   const frequencyOf = (trigram: number) => frequencies.get(trigram) ?? 0;
   const chosen = trigramsOfWords.flatMap((trigrams) =>
-    frequencies.size === 0
-      ? trigrams
-      : trigrams.toSorted((one, other) => frequencyOf(one) - frequencyOf(other)).slice(0, RAREST),
+    trigrams
+      .toSorted((one, other) => frequencyOf(one) - frequencyOf(other))
+      .filter((trigram, index) => index < RAREST || !frequencies.has(trigram)),
   );
   return [...new Set(chosen)].slice(0, TRIGRAMS_MAX);
 }
