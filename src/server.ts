@@ -1,10 +1,11 @@
 import { BookHandlers } from './api/book-handlers.ts';
-import { expectBookId } from './api/book-id.ts';
 import { describeError } from './api/describe-error.ts';
 import { describeRoutes } from './api/description/openapi.ts';
 import { operations } from './api/description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './api/health-handlers.ts';
 import { ListHandler } from './api/list-handler.ts';
+import { ManyBooksHandlers } from './api/many-books-handlers.ts';
+import { expectBookId } from './api/one-book.ts';
 import { TokenHandlers } from './api/token-handlers.ts';
 import { Turns } from './api/turns.ts';
 import type { Credentials } from './auth/credentials.ts';
@@ -15,7 +16,7 @@ import type { BookHistory } from './history/book-history.ts';
 import { Followers } from './history/followers.ts';
 import { HistoryHandlers } from './history/handlers.ts';
 import { historyOperations } from './history/operations.ts';
-import { BodyReader, CONTENT_TYPE, ignoreContentType, parseBody } from './http/body/body-reader.ts';
+import { BodyReader, CONTENT_TYPE, parseBody } from './http/body/body-reader.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';
 import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
 import { allowOrigins } from './http/cors.ts';
@@ -51,8 +52,11 @@ export function createServer(options: ServerOptions) {
   });
   // It is HTTP that no proxy reads otherwise:
   app.addHook('onRequest', rejectMalformed);
-  // Its Content-Type does not matter:
-  app.addHook('onRequest', ignoreContentType);
+  // Its Content-Type does not matter: Fastify would reject one that has no parser, and a body without one.
+  app.addHook('onRequest', ({ raw }, _reply, pass) => {
+    raw.headers['content-type'] = CONTENT_TYPE;
+    pass();
+  });
   // Pages of these origins may read its response, and a preflight of theirs is answered here:
   if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
   // It has a route, or is 405 or 404:
@@ -71,7 +75,7 @@ export function createServer(options: ServerOptions) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(CONTENT_TYPE, parseBody);
   const body = { preParsing: bodies.prepareBody, bodyLimit: BODY_BYTES_MAX };
-  const manyBooks = { ...body, bodyLimit: BOOKS_BYTES_MAX };
+  const longBody = { ...body, bodyLimit: BOOKS_BYTES_MAX };
   const login = { preParsing: loginBodies.prepareBody, bodyLimit: LOGIN_BYTES_MAX };
   // The handler of its route returns a result, which http/response.ts sends; or it throws:
   app.setErrorHandler((error, request, reply) => {
@@ -105,21 +109,15 @@ export function createServer(options: ServerOptions) {
     respondWith(tokens.renew),
   );
 
-  const books = new BookHandlers(store, unread, turns);
+  const books = new BookHandlers(store);
   app.post('/book', { ...protect, ...body, config: operations.createBook }, respondWith(books.create));
   app.get('/book/:id', { ...protectBook, config: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protectBook, ...body, config: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protectBook, config: operations.deleteBook }, respondWith(books.delete));
-  app.post(
-    '/books',
-    { ...protect, ...manyBooks, config: operations.createBooks },
-    respondWith(books.createMany),
-  );
-  app.patch(
-    '/books',
-    { ...protect, ...manyBooks, config: operations.updateBooks },
-    respondWith(books.updateMany),
-  );
+
+  const many = new ManyBooksHandlers(store, unread, turns);
+  app.post('/books', { ...protect, ...longBody, config: operations.createBooks }, respondWith(many.create));
+  app.patch('/books', { ...protect, ...longBody, config: operations.updateBooks }, respondWith(many.update));
 
   const lists = new ListHandler(store, unread);
   if (search) {

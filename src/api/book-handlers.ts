@@ -1,37 +1,21 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, hasFields, ID_MAX, readBook, readBookFields } from '../book/book.ts';
-import {
-  type BookStore,
-  LEFT_OUT,
-  StoreUnavailable,
-  TableRejection,
-  type UpdateFault,
-} from '../book/book-store.ts';
+import type { FastifyRequest } from 'fastify';
+import { type Book, hasFields, readBook, readBookFields } from '../book/book.ts';
+import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
-import { BODY_BYTES_MAX } from '../http/body-limits.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
-import { toArray } from '../http/json-array.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { Rejection } from '../http/rejection.ts';
 import type { HttpResult } from '../http/response.ts';
-import { idInPath } from './book-id.ts';
-import { toBookResult } from './book-response.ts';
-import { bytesOfBooks, invalidIndex, readBooks, readUpdates } from './many-books.ts';
-import type { Turns } from './turns.ts';
-import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
+import { idInPath, toBookResult } from './one-book.ts';
 
-/** The handlers that create, read, change and delete books (specification, "Endpoints"). All need a token. */
+/** The handlers of single books (specification, "Endpoints"). All need a token. */
 export class BookHandlers {
   readonly #store: BookStore;
-  readonly #unread: UnreadLimits;
-  readonly #turns: Turns;
 
-  constructor(store: BookStore, unread: UnreadLimits, turns: Turns) {
+  constructor(store: BookStore) {
     this.#store = store;
-    this.#unread = unread;
-    this.#turns = turns;
   }
 
   /** POST /book */
@@ -42,39 +26,6 @@ export class BookHandlers {
     if (fields instanceof Rejection) return fields;
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     return book ? toBookResult('bookCreated', book) : { outcome: 'idempotencyKeyReused' };
-  };
-
-  /** POST /books */
-  readonly createMany = async ({ headers, body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const key = readIdempotencyKey(headers);
-    if (key instanceof Rejection) return key;
-    if (body instanceof Rejection) return body;
-    const create = async (): Promise<HttpResult> => {
-      const books = await readBooks(body);
-      if (books instanceof Rejection) return books;
-      const response = new UnreadResponse(this.#unread, reply);
-      await response.holdSoon(lengthOf(books.json) + books.count * ID_BYTES);
-      const pages = await this.#store.createMany(books.json, key);
-      if (!pages) return { outcome: 'idempotencyKeyReused' };
-      response.hold(lengthOf(pages));
-      return { outcome: 'booksCreated', json: toArray(pages) };
-    };
-    return body.length > BODY_BYTES_MAX ? this.#turns.take(reply, create) : create();
-  };
-
-  /** PATCH /books */
-  readonly updateMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    if (body instanceof Rejection) return body;
-    return this.#turns.take(reply, async () => {
-      const updates = await readUpdates(body);
-      if (updates instanceof Rejection) return updates;
-      const response = new UnreadResponse(this.#unread, reply);
-      await response.holdSoon(bytesOfBooks(updates.count));
-      const result = await this.#store.updateMany(updates.json);
-      if ('fault' in result) return rejectUpdate(result);
-      response.hold(lengthOf(result));
-      return { outcome: 'booksUpdated', json: toArray(result) };
-    });
   };
 
   /** GET /book/{id} */
@@ -177,18 +128,5 @@ const AFTER_NOT_FOUND: ReadonlySet<OutcomeName> = new Set(['invalidInput', 'payl
 
 /** Attempts of a change of a book that does not change meanwhile: another program may delete and restore it between two of them. */
 const LEFT_OUT_ATTEMPTS = 3;
-/** The most that the id of a new book adds to its JSON. */
-const ID_BYTES = `"id":${ID_MAX},`.length;
-
-function lengthOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0);
-}
-
-function rejectUpdate({ fault, index }: UpdateFault): Rejection {
-  if (fault === 'too long') return new Rejection('payloadTooLarge');
-  const outcome = fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';
-  return new Rejection(outcome, { headers: invalidIndex(index) });
-}
-
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHANGE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
-import { idInPath } from '../api/book-id.ts';
-import { toBookResult } from '../api/book-response.ts';
 import { bytesOfBooks, invalidIndex } from '../api/many-books.ts';
+import { idInPath, toBookResult } from '../api/one-book.ts';
 import type { Turns } from '../api/turns.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';

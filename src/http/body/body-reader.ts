@@ -27,12 +27,6 @@ const UNCOUNTED_BYTES_MAX = 4_096;
 /** The one Content-Type that has a parser, {@link parseBody}. Fastify would parse the header of each request again for a parser of `*`. */
 export const CONTENT_TYPE = 'application/octet-stream';
 
-/** A hook: Fastify would reject a request whose Content-Type is none, or is missing where it expects one. */
-export function ignoreContentType({ raw }: FastifyRequest, _reply: FastifyReply, pass: () => void): void {
-  raw.headers['content-type'] = CONTENT_TYPE;
-  pass();
-}
-
 /** Has the bodies of some routes read, within a budget of memory. */
 export class BodyReader {
   /** The memory of the long bodies that are being read or processed. */

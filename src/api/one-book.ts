@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readBookId } from '../book/book.ts';
-import { send } from '../http/response.ts';
+import { type Book, readBookId } from '../book/book.ts';
+import { entityTag } from '../book/entity-tag.ts';
+import type { OutcomeName } from '../http/outcomes.ts';
+import { type HttpResult, send } from '../http/response.ts';
 
 /** A hook of routes with an id: it rejects what no book can have as its id. */
 export function expectBookId({ params }: FastifyRequest, reply: FastifyReply, pass: () => void): void {
@@ -11,4 +13,9 @@ export function expectBookId({ params }: FastifyRequest, reply: FastifyReply, pa
 /** The id in the path, after {@link expectBookId}. */
 export function idInPath({ params }: FastifyRequest): number {
   return Number((params as { id: string }).id);
+}
+
+/** The result of a request for a book, with its entity tag. */
+export function toBookResult(outcome: OutcomeName, book: Book, etag = entityTag(book)): HttpResult {
+  return { outcome, data: book, headers: { etag } };
 }
