@@ -46,9 +46,9 @@ export class BookHandlers {
       return AFTER_NOT_FOUND.has(fields.outcome) && !(await this.#store.find(id))
         ? { outcome: 'bookNotFound' }
         : fields;
-    const book = await this.#change(request, id, {
-      change: () => this.#store.update(id, fields),
-      changeExpected: (found) => this.#store.updateExpected(found, fields),
+    const book = await this.#write(request, id, {
+      write: () => this.#store.update(id, fields),
+      writeExpected: (found) => this.#store.updateExpected(found, fields),
       // A trigger may leave out updates that change nothing (`suppress_redundant_updates_trigger`).
       whenLeftOut: (found) => (hasFields(found, fields) ? found : undefined),
     });
@@ -58,75 +58,56 @@ export class BookHandlers {
   /** DELETE /book/{id} */
   readonly delete = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = idInPath(request);
-    const isDeleted = await this.#change(request, id, {
-      change: () => this.#store.delete(id),
-      changeExpected: (found) => this.#store.deleteExpected(found),
+    const isDeleted = await this.#write(request, id, {
+      write: () => this.#store.delete(id),
+      writeExpected: (found) => this.#store.deleteExpected(found),
     });
     return isDeleted instanceof Rejection ? isDeleted : { outcome: 'bookDeleted' };
   };
 
-  #change<Result>(
+  /**
+   * Updates or deletes a book. If its preconditions are met, it must still be as it was then: after a concurrent write they are evaluated
+   * again. A write without preconditions takes this way, too, if it finds no book, as a trigger of the table may have left out the write.
+   */
+  async #write<Result>(
     request: FastifyRequest,
     id: number,
-    steps: ChangeSteps<Result>,
+    { write, writeExpected, whenLeftOut }: Write<Result>,
   ): Promise<Result | Rejection> {
-    return isConditional(request) ? this.#changeIfMet(request, id, steps) : this.#changeAny(id, steps);
-  }
-
-  /** Changes a book. A trigger of the table may leave out the change: then there is the book, also after a repetition. */
-  async #changeAny<Result>(
-    id: number,
-    { change, whenLeftOut }: ChangeSteps<Result>,
-  ): Promise<Result | Rejection> {
-    for (let attempt = 1; attempt <= LEFT_OUT_ATTEMPTS; attempt++) {
-      const result = await change();
-      if (result) return result;
-      const found = await this.#store.find(id);
-      if (!found) return new Rejection('bookNotFound');
-      const same = whenLeftOut?.(found);
-      if (same) return same;
-    }
-    throw new TableRejection(LEFT_OUT);
-  }
-
-  /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
-  async #changeIfMet<Result>(
-    request: FastifyRequest,
-    id: number,
-    { changeExpected, whenLeftOut }: ChangeSteps<Result>,
-  ): Promise<Result | Rejection> {
+    const written = isConditional(request) ? undefined : await write();
+    if (written) return written;
     let last: string | undefined;
     let repetitions = 0;
-    for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
+    for (let attempt = 1; attempt <= WRITE_ATTEMPTS_MAX; attempt++) {
       const found = await this.#store.find(id);
       if (!found) return new Rejection('bookNotFound');
       const tag = entityTag(found);
       if (evaluatePreconditions(request, tag) !== 'met') return new Rejection('preconditionFailed');
-      // Without a concurrent change, a trigger of the table leaves out this one.
+      // Without a concurrent write, a trigger of the table leaves out this one.
       repetitions = tag === last ? repetitions + 1 : 0;
       if (repetitions === LEFT_OUT_ATTEMPTS) throw new TableRejection(LEFT_OUT);
       last = tag;
-      const result = (await changeExpected(found)) || whenLeftOut?.(found);
+      const result = (await writeExpected(found)) || whenLeftOut?.(found);
       if (result) return result;
     }
     throw new StoreUnavailable('contention');
   }
 }
 
-/** How a book is changed. */
-interface ChangeSteps<Result> {
+/** How a book is updated or deleted. */
+interface Write<Result> {
   /** @returns undefined or false when there is no book */
-  readonly change: () => Promise<Result | undefined | false>;
+  readonly write: () => Promise<Result | undefined | false>;
   /** @returns undefined or false when the book is not as expected */
-  readonly changeExpected: (expected: Book) => Promise<Result | undefined | false>;
-  /** The result if the book needs no change. */
+  readonly writeExpected: (expected: Book) => Promise<Result | undefined | false>;
+  /** The result if the book is already as it would be written. */
   readonly whenLeftOut?: (found: Book) => Result | undefined;
 }
 
 /** What is wrong with the body of a PUT, over which 404 takes precedence (specification, "PUT /book/{id}"). */
 const AFTER_NOT_FOUND: ReadonlySet<OutcomeName> = new Set(['invalidInput', 'payloadTooLarge']);
 
-/** Attempts of a change of a book that does not change meanwhile: another program may delete and restore it between two of them. */
+/** Attempts of a write of a book that stays the same meanwhile: another program may delete and restore it between two of them. */
 const LEFT_OUT_ATTEMPTS = 3;
-/** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
-export const CHANGE_ATTEMPTS_MAX = 100;
+/** Attempts of a conditional write. Each failure means that a concurrent write succeeded. */
+export const WRITE_ATTEMPTS_MAX = 100;

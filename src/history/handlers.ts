@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CHANGE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
+import { WRITE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
 import { bytesOfBooks, invalidIndex } from '../api/many-books.ts';
 import { idInPath, toBookResult } from '../api/one-book.ts';
 import type { Turns } from '../api/turns.ts';
@@ -113,7 +113,7 @@ export class HistoryHandlers {
   /** POST /book/{id}/restore */
   readonly restore = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = idInPath(request);
-    for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
+    for (let attempt = 1; attempt <= WRITE_ATTEMPTS_MAX; attempt++) {
       const deletion = isConditional(request) ? await this.#deletionIfMet(request, id) : { id };
       if (deletion instanceof Rejection) return deletion;
       const result = await this.#history.restore({ deletions: [deletion] });
