@@ -68,19 +68,12 @@ export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | un
   return { changes, next };
 }
 
-/** A request in the queue of an engine. */
-export interface ReadCall {
-  readonly request: ChangeRequest;
-  readonly begin: (() => void) | undefined;
-}
-
 /** The options of the queue of reads. A batch has equal requests, as all followers wait for the same change: others have another page. */
 export const READ_BATCHES = {
   isUndone: NOTHING_CHANGES,
-  begin: ({ begin }: ReadCall) => begin?.(),
   joining: () => {
     let first: string | undefined;
-    return ({ request }: ReadCall) => {
+    return (request: ChangeRequest) => {
       const key = JSON.stringify(request);
       first ??= key;
       return key === first;
@@ -91,11 +84,11 @@ export const READ_BATCHES = {
 
 /** Runs a batch of equal requests. */
 export async function readOnce<Result>(
-  calls: readonly ReadCall[],
+  requests: readonly ChangeRequest[],
   read: (request: ChangeRequest) => Promise<Result>,
 ): Promise<Result[]> {
-  const page = await read((calls[0] as ReadCall).request);
-  return calls.map(() => page);
+  const page = await read(requests[0] as ChangeRequest);
+  return requests.map(() => page);
 }
 
 /** The error while another process has turned the history off. */

@@ -18,8 +18,6 @@ export interface BatchOptions<Item> {
   readonly uniqueBy?: (item: Item) => unknown;
   /** Makes for each batch the function that tells whether the next item joins it. The first one that does not is the first of the next batch. */
   readonly joining?: () => (item: Item) => boolean;
-  /** Called before an item runs. What it throws rejects the call, and the item does not run. */
-  readonly begin?: (item: Item) => void;
   /**
    * Whether a batch ends in the turn of the event loop in which it starts, as where SQLite reads in the main thread. No call can arrive while it
    * runs, so also after a batch of one the turn's other calls are gathered; otherwise each would be a batch of its own.
@@ -60,13 +58,18 @@ export class BatchQueue<Item, Result> {
     this.#observe = options.observer.operation(options.name, () => this.#queue.length);
   }
 
-  /** Adds an item to the next batch. @throws StoreUnavailable when the queue is full or closed; errors of the batch */
-  add(item: Item): Promise<Result> {
+  /**
+   * Adds an item to the next batch.
+   *
+   * @param begin called before the item runs; what it throws rejects the call, and the item does not run
+   * @throws StoreUnavailable when the queue is full or closed; errors of the batch
+   */
+  add(item: Item, begin?: () => void): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     if (this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ item, isRetried: false, resolve, reject });
+    this.#queue.push({ item, begin, isRetried: false, resolve, reject });
     if (!this.#isRunning) void this.#runBatches();
     return promise;
   }
@@ -127,7 +130,7 @@ export class BatchQueue<Item, Result> {
 
   #begin(call: Call<Item, Result>): boolean {
     try {
-      this.#options.begin?.(call.item);
+      call.begin?.();
       return true;
     } catch (error) {
       call.reject(error);
@@ -166,6 +169,7 @@ export class BatchQueue<Item, Result> {
 
 interface Call<Item, Result> {
   readonly item: Item;
+  readonly begin: (() => void) | undefined;
   /** Whether it was in a batch that failed, and runs by itself. */
   isRetried: boolean;
   resolve(result: Result): void;

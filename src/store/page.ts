@@ -16,9 +16,6 @@ export interface PageRequest {
   readonly bytes: number;
 }
 
-/** A request in the queue. */
-export type PageCall = PageRequest & Pick<PageOptions, 'begin'>;
-
 export function toPageRequest(
   after: number,
   { books = PAGE_BOOKS_MAX, bytes = PAGE_BYTES_MAX }: PageOptions = {},
@@ -28,14 +25,13 @@ export function toPageRequest(
 
 /** The options of the queue of pages: as many form a batch as are read at once, and those that equal one of them. */
 export const PAGE_BATCHES = {
-  begin: ({ begin }: PageCall) => begin?.(),
   joining: () => {
     const keys = new Set<string>();
     let bytes = 0;
-    return (call: PageCall) => {
-      const key = keyOf(call);
+    return (request: PageRequest) => {
+      const key = keyOf(request);
       if (keys.has(key)) return true;
-      bytes += call.bytes;
+      bytes += request.bytes;
       if (keys.size > 0 && bytes > BYTES_AT_ONCE) return false;
       keys.add(key);
       return true;
@@ -60,16 +56,16 @@ export function toPage({ last, more, json }: PageRow): ListPage {
 /**
  * Reads the pages of one batch, equal ones once.
  *
- * @returns the pages in the order of the calls
+ * @returns the pages in the order of the requests
  */
 export async function readPages(
-  calls: readonly PageCall[],
-  read: (requests: readonly PageRequest[]) => Promise<readonly ListPage[]>,
+  requests: readonly PageRequest[],
+  read: (different: readonly PageRequest[]) => Promise<readonly ListPage[]>,
 ): Promise<ListPage[]> {
-  const requests = new Map(calls.map((call) => [keyOf(call), toPageRequest(call.after, call)]));
-  const pages = await read([...requests.values()]);
-  const numbers = new Map([...requests.keys()].map((key, index) => [key, index]));
-  return calls.map((call) => pages[numbers.get(keyOf(call)) as number] as ListPage);
+  const different = new Map(requests.map((request) => [keyOf(request), request]));
+  const pages = await read([...different.values()]);
+  const numbers = new Map([...different.keys()].map((key, index) => [key, index]));
+  return requests.map((request) => pages[numbers.get(keyOf(request)) as number] as ListPage);
 }
 
 function keyOf({ after, books, bytes }: PageRequest): string {

@@ -18,8 +18,11 @@ class Harness {
   readonly queue: BatchQueue<string, string>;
   readonly #batches: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<void> }[] = [];
   readonly #results: string[] = [];
+  readonly #begin: (item: string) => void;
 
-  constructor(options: Partial<BatchOptions<string>> = {}) {
+  /** @param begin called before an item runs */
+  constructor(options: Partial<BatchOptions<string>> = {}, begin: (item: string) => void = () => {}) {
+    this.#begin = begin;
     const run = async (items: readonly string[]) => {
       const end = Promise.withResolvers<void>();
       this.#batches.push({ items, end });
@@ -36,7 +39,7 @@ class Harness {
       const record = (result: string) => {
         this.#results[index] = result;
       };
-      this.queue.add(item).then(record, (error: Error) => record(error.message));
+      this.queue.add(item, () => this.#begin(item)).then(record, (error: Error) => record(error.message));
     }
     await turns();
   }
@@ -317,7 +320,7 @@ describe('A batch that not every item joins', () => {
     const begin = (item: string) => {
       if (unwanted.has(item)) throw unavailable;
     };
-    const harness = new Harness({ begin });
+    const harness = new Harness({}, begin);
     await harness.call('a');
     await harness.call('b', 'c', 'd');
     unwanted.add('b').add('d');

@@ -26,7 +26,6 @@ import {
   isForFollowers,
   notRecorded,
   READ_BATCHES,
-  type ReadCall,
   readOnce,
   toChangePage,
 } from '../change-page.ts';
@@ -99,7 +98,7 @@ async function prepare(pool: ConnectionPool, run: (client: PoolClient) => Promis
 class PostgresHistory implements BookHistory {
   readonly #pool: ConnectionPool;
   readonly #writes: ConnectionPool;
-  readonly #reads: BatchQueue<ReadCall, ChangePage | CursorFault>;
+  readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
@@ -108,7 +107,7 @@ class PostgresHistory implements BookHistory {
     this.#writes = writes;
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#read(request);
-    this.#reads = new BatchQueue((calls) => readOnce(calls, read), { ...options, ...READ_BATCHES });
+    this.#reads = new BatchQueue((requests) => readOnce(requests, read), { ...options, ...READ_BATCHES });
     this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone,
@@ -130,7 +129,7 @@ class PostgresHistory implements BookHistory {
   }
 
   read(request: ChangeRequest, begin?: () => void): Promise<ChangePage | CursorFault> {
-    return this.#reads.add({ request, begin });
+    return this.#reads.add(request, begin);
   }
 
   restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {

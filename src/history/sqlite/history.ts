@@ -23,7 +23,7 @@ import type {
   RestoreFault,
   RestoreRequest,
 } from '../book-history.ts';
-import { notRecorded, READ_BATCHES, type ReadCall, readOnce } from '../change-page.ts';
+import { notRecorded, READ_BATCHES, readOnce } from '../change-page.ts';
 import { Removal } from '../removal.ts';
 import { HAS_OLD, SELECT_BACKLOG } from './change-reader.ts';
 import type { ChangeWrite, ChangeWriteResult } from './change-writes.ts';
@@ -61,7 +61,7 @@ class SqliteHistory implements BookHistory {
   readonly #database: DatabaseSync;
   /** Not the thread of the list, whose pages would wait for pages of changes. */
   readonly #readThread: LazyThread<ChangeRequest, ChangePage | CursorFault>;
-  readonly #reads: BatchQueue<ReadCall, ChangePage | CursorFault>;
+  readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
   readonly #removal: Removal;
 
@@ -71,7 +71,7 @@ class SqliteHistory implements BookHistory {
     this.#readThread = new LazyThread(READ_THREAD, store.path, 'history read thread', observer);
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#readThread.send(request);
-    this.#reads = new BatchQueue((calls) => readOnce(calls, read), { ...options, ...READ_BATCHES });
+    this.#reads = new BatchQueue((requests) => readOnce(requests, read), { ...options, ...READ_BATCHES });
     this.#restores = new BatchQueue(async ([request]) => [await this.#restore(request as RestoreRequest)], {
       ...options,
       isUndone: isUndoneInThread,
@@ -93,7 +93,7 @@ class SqliteHistory implements BookHistory {
 
   async read(request: ChangeRequest, begin?: () => void): Promise<ChangePage | CursorFault> {
     if (typeof request.of === 'number' || request.of === 'deleted') await this.#indexAll();
-    return this.#reads.add({ request, begin });
+    return this.#reads.add(request, begin);
   }
 
   restore(request: RestoreRequest): Promise<readonly Book[] | RestoreFault> {

@@ -5,7 +5,7 @@ import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type RunBatch } from '.
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
+import { PAGE_BATCHES, type PageRequest, readPages, toPageRequest } from '../page.ts';
 import { findBooks } from './batches/finds.ts';
 import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import { updateMany } from './batches/update-many.ts';
@@ -53,7 +53,7 @@ class PostgresBookStore implements OpenStore {
   /** They share a connection, and so a queue. */
   readonly #many: BatchQueue<() => Promise<ManyResult>, ManyResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<PageCall, ListPage>;
+  readonly #lists: BatchQueue<PageRequest, ListPage>;
   readonly #updates: BatchQueue<Update, Book | undefined>;
   readonly #deletes: BatchQueue<number, boolean>;
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
@@ -98,7 +98,7 @@ class PostgresBookStore implements OpenStore {
       isUndone: NOTHING_CHANGES,
     });
     const read = (requests: readonly PageRequest[]) => selectPages(database, requests);
-    this.#lists = queueOf('list', (calls) => readPages(calls, read), {
+    this.#lists = queueOf('list', (requests) => readPages(requests, read), {
       ...PAGE_BATCHES,
       isUndone: NOTHING_CHANGES,
     });
@@ -136,7 +136,7 @@ class PostgresBookStore implements OpenStore {
   }
 
   list(after = -ID_MAX - 1, options: PageOptions = {}): Promise<ListPage> {
-    return this.#lists.add({ ...toPageRequest(after, options), begin: options.begin });
+    return this.#lists.add(toPageRequest(after, options), options.begin);
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {

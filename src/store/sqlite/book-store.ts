@@ -5,7 +5,7 @@ import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, SqliteConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { PAGE_BATCHES, type PageCall, type PageRequest, readPages, toPageRequest } from '../page.ts';
+import { PAGE_BATCHES, type PageRequest, readPages, toPageRequest } from '../page.ts';
 import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
@@ -42,7 +42,7 @@ class SqliteBookStore implements OpenStore {
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<WriteCall, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<PageCall, ListPage>;
+  readonly #lists: BatchQueue<PageRequest, ListPage>;
 
   constructor(path: string, writeThread: WriteThread, database: DatabaseSync, observer: StoreObserver) {
     const write = (module: URL, argument: unknown) =>
@@ -65,7 +65,7 @@ class SqliteBookStore implements OpenStore {
       endsInTurn: true,
     });
     const read = (requests: readonly PageRequest[]) => this.#listThread.send(requests);
-    this.#lists = new BatchQueue((calls) => readPages(calls, read), {
+    this.#lists = new BatchQueue((requests) => readPages(requests, read), {
       ...options,
       ...PAGE_BATCHES,
       name: 'list',
@@ -93,7 +93,7 @@ class SqliteBookStore implements OpenStore {
   }
 
   list(after = -Number.MAX_VALUE, options: PageOptions = {}): Promise<ListPage> {
-    return this.#lists.add({ ...toPageRequest(after, options), begin: options.begin });
+    return this.#lists.add(toPageRequest(after, options), options.begin);
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
