@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, suite, test } from 'node:test';
 import { Client } from 'pg';
-import { LazyThread } from '../../src/store/sqlite/threads/thread-client.ts';
+import { LazyThread } from '../../src/store/sqlite/threads/lazy-thread.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { parseLog } from '../../testkit/log.ts';
 import { createDatabase } from '../../testkit/postgres.ts';

@@ -13,7 +13,8 @@ import { BATCH_LIMITS } from '../../store/limits.ts';
 import type { StoreObserver } from '../../store/observer.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
-import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
+import { LazyThread } from '../../store/sqlite/threads/lazy-thread.ts';
+import { isUndoneInThread } from '../../store/sqlite/threads/thread-client.ts';
 import type {
   BookHistory,
   ChangeCursor,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DueTimer } from '../../changes/due-timer.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
 import { causeOf } from '../../store/sqlite/errors.ts';
-import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
+import { LazyThread } from '../../store/sqlite/threads/lazy-thread.ts';
 import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { explainTimeout, INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';

@@ -9,7 +9,8 @@ import { PAGE_BATCHES, type PageRequest, readPages, toPageRequest } from '../pag
 import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
-import { isUndoneInThread, LazyThread, ThreadClient, toBuilt } from './threads/thread-client.ts';
+import { LazyThread } from './threads/lazy-thread.ts';
+import { isUndoneInThread, ThreadClient, toBuilt } from './threads/thread-client.ts';
 import type { WriteCall, WriteRequest, WriteResult, WriteVerb } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
