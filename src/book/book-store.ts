@@ -38,7 +38,7 @@ export interface BookStore extends AsyncDisposable {
   /**
    * Changes and deletes books, all or none.
    *
-   * @param updates JSON arrays, in UTF-8, of `UpdateItem`s (src/book/book.ts) with distinct ids; several, to limit their size
+   * @param updates JSON arrays, in UTF-8, of `UpdateItem`s (src/book/book-update.ts) with distinct ids; several, to limit their size
    * @returns the books as stored, in the order of the updates, with null for deleted ones, in pages as {@link createMany}
    *   has them; or why nothing was changed
    */

@@ -1,5 +1,5 @@
 import { readElements } from '../api/many-books.ts';
-import { describeInvalidId } from '../book/book.ts';
+import { describeInvalidId } from '../book/book-update.ts';
 import type { Rejection } from '../http/rejection.ts';
 import { Invalid } from '../json/invalid.ts';
 import { readJsonInteger } from '../json/json-object.ts';
