@@ -6,8 +6,8 @@ import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './api/health-handle
 import { ListHandler } from './api/list-handler.ts';
 import { ManyBooksHandlers } from './api/many-books-handlers.ts';
 import { expectBookId } from './api/one-book.ts';
+import { SerialQueue } from './api/serial-queue.ts';
 import { TokenHandlers } from './api/token-handlers.ts';
-import { Turns } from './api/turns.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { LoginThrottle } from './auth/throttle.ts';
 import type { Tokens } from './auth/tokens.ts';
@@ -41,11 +41,11 @@ export function createServer(options: ServerOptions) {
   const { app } = server;
   const bodies = new BodyReader(limits.bodyBytesAtOnce);
   const loginBodies = new BodyReader(limits.loginBytesAtOnce);
-  const unread = { budget: new MemoryBudget(limits.unreadBytesAtOnce), waitMs: limits.turnMs };
-  const turns = new Turns(limits.turnMs);
+  const unread = { budget: new MemoryBudget(limits.unreadBytesAtOnce), waitMs: limits.waitMs };
+  const queue = new SerialQueue(limits.waitMs);
   const gauges: GaugeSource[] = [];
 
-  // The order of a request. Before, it was accepted, parsed and took its turn (http/connections). It has an id:
+  // The order of a request. Before, it was accepted, parsed and routed behind those before it on its connection (http/connections). It has an id:
   app.addHook('onRequest', (request, reply, pass) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     pass();
@@ -115,7 +115,7 @@ export function createServer(options: ServerOptions) {
   app.put('/book/:id', { ...protectBook, ...body, config: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protectBook, config: operations.deleteBook }, respondWith(books.delete));
 
-  const many = new ManyBooksHandlers(store, unread, turns);
+  const many = new ManyBooksHandlers(store, unread, queue);
   app.post('/books', { ...protect, ...longBody, config: operations.createBooks }, respondWith(many.create));
   app.patch('/books', { ...protect, ...longBody, config: operations.updateBooks }, respondWith(many.update));
 
@@ -135,7 +135,7 @@ export function createServer(options: ServerOptions) {
 
   if (history) {
     const followers = new Followers(history);
-    const changes = new HistoryHandlers(history, followers, unread, turns);
+    const changes = new HistoryHandlers(history, followers, unread, queue);
     const { followChanges, readHistory, listDeletedBooks, restoreBook, restoreBooks } = historyOperations;
     app.get('/changes', { ...protect, config: followChanges }, respondWith(changes.follow));
     app.get('/book/:id/history', { ...protectBook, config: readHistory }, respondWith(changes.listOfBook));

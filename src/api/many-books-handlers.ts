@@ -8,19 +8,19 @@ import { toArray } from '../http/json-array.ts';
 import { Rejection } from '../http/rejection.ts';
 import type { HttpResult } from '../http/response.ts';
 import { bytesOfBooks, invalidIndex, readBooks, readUpdates } from './many-books.ts';
-import type { Turns } from './turns.ts';
+import type { SerialQueue } from './serial-queue.ts';
 import { type UnreadLimits, UnreadResponse } from './unread-response.ts';
 
 /** The handlers that create, update and delete many books. Both need a token. */
 export class ManyBooksHandlers {
   readonly #store: BookStore;
   readonly #unread: UnreadLimits;
-  readonly #turns: Turns;
+  readonly #queue: SerialQueue;
 
-  constructor(store: BookStore, unread: UnreadLimits, turns: Turns) {
+  constructor(store: BookStore, unread: UnreadLimits, queue: SerialQueue) {
     this.#store = store;
     this.#unread = unread;
-    this.#turns = turns;
+    this.#queue = queue;
   }
 
   /** POST /books */
@@ -38,13 +38,13 @@ export class ManyBooksHandlers {
       response.hold(lengthOf(pages));
       return { outcome: 'booksCreated', json: toArray(pages) };
     };
-    return body.length > BODY_BYTES_MAX ? this.#turns.take(reply, create) : create();
+    return body.length > BODY_BYTES_MAX ? this.#queue.run(reply, create) : create();
   };
 
   /** PATCH /books */
   readonly update = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
     if (body instanceof Rejection) return body;
-    return this.#turns.take(reply, async () => {
+    return this.#queue.run(reply, async () => {
       const updates = await readUpdates(body);
       if (updates instanceof Rejection) return updates;
       const response = new UnreadResponse(this.#unread, reply);

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WRITE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
 import { bytesOfBooks, invalidIndex } from '../api/many-books.ts';
 import { idInPath, toBookResult } from '../api/one-book.ts';
-import type { Turns } from '../api/turns.ts';
+import type { SerialQueue } from '../api/serial-queue.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
@@ -52,13 +52,13 @@ export class HistoryHandlers {
   readonly #history: BookHistory;
   readonly #followers: Followers;
   readonly #unread: UnreadLimits;
-  readonly #turns: Turns;
+  readonly #queue: SerialQueue;
 
-  constructor(history: BookHistory, followers: Followers, unread: UnreadLimits, turns: Turns) {
+  constructor(history: BookHistory, followers: Followers, unread: UnreadLimits, queue: SerialQueue) {
     this.#history = history;
     this.#followers = followers;
     this.#unread = unread;
-    this.#turns = turns;
+    this.#queue = queue;
   }
 
   /** GET /changes */
@@ -96,7 +96,7 @@ export class HistoryHandlers {
   /** POST /books/restore */
   readonly restoreMany = async ({ body }: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
     if (body instanceof Rejection) return body;
-    return this.#turns.take(reply, async () => {
+    return this.#queue.run(reply, async () => {
       const ids = await readIds(body);
       if (ids instanceof Rejection) return ids;
       const response = new UnreadResponse(this.#unread, reply);

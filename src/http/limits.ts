@@ -8,7 +8,7 @@ export interface HttpLimits {
   readonly failedLogins: number;
   /** The memory of all long responses that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
-  /** The pipelined requests of all connections that wait for their turn, each of which takes some 3 KB and 10 µs to parse; a further one is rejected. */
+  /** The pipelined requests of all connections that are not routed yet, each of which takes some 3 KB and 10 µs to parse; a further one is rejected. */
   readonly waitingRequests: number;
   /** The time for the headers of a request, and for a whole request, to arrive. */
   readonly headersMs: number;
@@ -16,7 +16,7 @@ export interface HttpLimits {
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
   /** The longest wait of a request for many books for others; afterwards, its connection is closed soon. */
-  readonly turnMs: number;
+  readonly waitMs: number;
   /** The time for a client to read the next part of its response, or to send the next part of its request. */
   readonly stallMs: number;
   /** The time that a connection may stay open without a request. */
@@ -46,13 +46,13 @@ export const FIXED_LIMITS = {
   rejectedConnections: 1_000,
   idleMs: 72_000,
   searchMs: 10_000,
-  turnMs: 10_000,
+  waitMs: 10_000,
   checkingIntervalMs: 200,
   graceMs: 1_000,
   drainMs: 3_500,
 } as const satisfies Partial<HttpLimits>;
 
-/** The pipelined requests of a connection that wait for their turn; honest clients send some dozens at once. */
+/** The pipelined requests of a connection that are not routed yet; honest clients send some dozens at once. */
 export const WAITING_REQUESTS_MAX = 100;
 
 /** The limits of reading and discarding a rejected body, so that a client that is still sending gets its response. */

@@ -91,16 +91,16 @@ describe('503 Service unavailable, with Retry-After', () => {
       started.resolve();
       return slow.promise;
     };
-    const turnMs = 100;
+    const waitMs = 100;
     const store = { ...storeThat(() => slow.promise as never), updateMany };
-    await using service = await startServiceOn(store, { turnMs });
+    await using service = await startServiceOn(store, { waitMs });
     const patch = () => service.fetch('PATCH', '/books', '[{"id":1,"deleted":true}]');
     const first = patch();
     await started.promise;
     const waiting = [patch(), patch()];
     // After these responses the service has read the requests that were sent before.
     for (let round = 0; round < 3; round++) await service.fetch('GET', '/nowhere');
-    await sleep(2 * turnMs);
+    await sleep(2 * waitMs);
     slow.resolve([Buffer.from('null')]);
     assert.equal((await first).status, 200);
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 503);

@@ -28,7 +28,7 @@ for (const engine of engines) {
         await busy.promise;
         return list(...call);
       };
-      await using service = await startServiceOn(store, { turnMs: 100_000 });
+      await using service = await startServiceOn(store, { waitMs: 100_000 });
       let expected = 0;
       for (let id = 1; id <= 50; id++) {
         for (const target of [`/books?limit=100&from=${id}`, '/books']) {
@@ -59,13 +59,13 @@ for (const engine of engines) {
       await busy.promise;
       return list(...call);
     };
-    const turnMs = 100;
-    await using service = await startServiceOn(store, { turnMs });
+    const waitMs = 100;
+    await using service = await startServiceOn(store, { waitMs });
     const targets = ['/books', '/books?limit=5', '/books?limit=5&from=3'];
     const waiting = targets.map((target) => service.fetch('GET', target));
     // After these responses the service has read the requests that were sent before.
     for (let round = 0; round < 3; round++) await service.fetch('GET', '/nowhere');
-    await sleep(2 * turnMs);
+    await sleep(2 * waitMs);
     busy.resolve();
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 503);
     assert.deepEqual(sizes, []);

@@ -6,7 +6,7 @@ const UNREAD_PIECES_MAX = 1_024;
 
 /**
  * A request that joins the pieces of its body while nobody reads it. Node would keep up to 64 KiB of them, each a Buffer that takes some
- * 450 bytes: with chunks of one byte 30 MB, for a stranger that does not read the response, or whose request waits for its turn.
+ * 450 bytes: with chunks of one byte 30 MB, for a stranger that does not read the response, or whose request is not routed yet.
  */
 export class JoiningRequest extends IncomingMessage {
   #pieces = 0;

@@ -9,7 +9,7 @@ import { type Service, startService, startServiceOn } from '../../testkit/servic
 import { openStoreAt } from '../../testkit/stores.ts';
 
 /** Longer than any of them waits on a busy machine. */
-const httpLimits = { turnMs: 100_000 };
+const httpLimits = { waitMs: 100_000 };
 
 for (const engine of engines) {
   describe(`Requests for many books that wait for another one on ${engine.name}`, () => {

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { HttpResult } from '../http/response.ts';
 
 /** The requests for many books, which are processed one after the other: each needs many times the memory of its body. */
-export class Turns {
+export class SerialQueue {
   readonly #waitMs: number;
   /** Resolves when all requests so far have been processed. */
   #last: Promise<unknown> = Promise.resolve();
@@ -18,7 +18,7 @@ export class Turns {
    *
    * @returns what `perform` returns, or a 503 after a longer wait
    */
-  take({ raw }: FastifyReply, perform: () => Promise<HttpResult>): Promise<HttpResult> {
+  run({ raw }: FastifyReply, perform: () => Promise<HttpResult>): Promise<HttpResult> {
     const startedMs = performance.now();
     const result = this.#last.then((): HttpResult | Promise<HttpResult> => {
       const isLate = performance.now() - startedMs > this.#waitMs;
