@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { StoreUnavailable } from '../../src/book/book-store.ts';
 import { openHistory } from '../../src/history/open-history.ts';
+import { Parameters as StatementParameters } from '../../src/search/parameters.ts';
 import { Searcher } from '../../src/search/searcher.ts';
 import { IndexUpdater, type Progress } from '../../src/search/sqlite/index-updater.ts';
 import { SqliteSnapshots } from '../../src/search/sqlite/snapshots.ts';
@@ -243,6 +244,8 @@ describe('The search index in SQLite', () => {
     ['emptied', (index) => execute(index, 'drop table book_search; drop table state')],
     ['damaged', (index) => damageWords(index)],
     ['without a table', (index) => execute(index, 'drop table book_words')],
+    ['without a table of FTS5', (index) => execute(index, 'drop table book_words_docsize')],
+    ['altered', (index) => execute(index, 'alter table book_search rename column bytes to length')],
   ] as const satisfies [string, (index: string) => void | Promise<void>][]) {
     test(`is built anew if it is ${what} while two processes use it`, async () => {
       await using folder = await createFolder();
@@ -258,6 +261,47 @@ describe('The search index in SQLite', () => {
       for (const store of [one, other]) assert.equal(await count(store, 'odyssey'), 4);
     });
   }
+
+  test('stays as it is when a statement over it is wrong', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const { ino } = await stat(indexOf(path));
+    const snapshots = new SqliteSnapshots(await openConnection(path));
+    while (!(await snapshots.step()).isCurrent);
+    const runStatement = (sql: string) =>
+      snapshots.run(
+        true,
+        async (snapshot) => 'rows' in snapshot && snapshot.rows(sql, new StatementParameters('?')),
+      );
+    for (const [sql, message] of [
+      ['select no_such_function()', /no such function/],
+      ['select no_such_column from book_search', /no such column/],
+      ["select rowid from book_words where book_words match '\"'", /unterminated string/],
+    ] as const)
+      await assert.rejects(runStatement(sql), message);
+    const [row] = (await runStatement('select count(*) as books from book_search')) || [];
+    assert.equal(row?.books, 1);
+    await snapshots.close();
+    assert.equal((await stat(indexOf(path))).ino, ino);
+  });
+
+  test('stays as it is while another program has altered the log of changes, and the log has the error', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const { ino } = await stat(indexOf(path));
+    const causes: (FailureCause | undefined)[] = [];
+    await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
+    assert.equal(await count(store, 'iliad'), 1);
+    execute(path, 'alter table book_changes rename column nonce to other');
+    await assert.rejects(count(store, 'iliad'), /no such column: nonce/);
+    while (causes.length === 0) await sleep(10);
+    assert.match(String(causes[0]), /no such column: nonce/);
+    execute(path, 'alter table book_changes rename column other to nonce');
+    assert.equal(await count(store, 'iliad'), 1);
+    while (causes.length === 1) await sleep(10);
+    assert.deepEqual(causes.slice(1), [undefined]);
+    assert.equal((await stat(indexOf(path))).ino, ino);
+  });
 
   test('is built anew if it has lost its end, so that SQLite does not open it', async () => {
     await using folder = await createFolder();

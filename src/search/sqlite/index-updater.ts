@@ -11,7 +11,7 @@ import {
 } from '../../changes/sqlite/change-log.ts';
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/sqlite/book-columns.ts';
-import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
+import { isBusy, isDamaged, isStatementFailure } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import type { BookKeys } from '../blocks.ts';
@@ -22,6 +22,7 @@ import { Positions } from './positions.ts';
 import {
   DROP_ORDERS,
   DROP_TABLES,
+  hasAllTables,
   type IndexState,
   ORDERS,
   percentOf,
@@ -120,8 +121,16 @@ export class IndexUpdater {
       if (database?.isOpen && database.isTransaction) database.exec('rollback');
   }
 
-  /** Deletes a damaged index, unless it did so soon before. @throws the error that says that it is damaged */
-  deleteDamaged(error: unknown): Progress {
+  /**
+   * Deletes the index if an error shows that it is damaged, unless it did so soon before: the file is corrupt, or a statement fails because
+   * another program has dropped or altered the tables. If the tables are as they were created, the statement is wrong, which a new index
+   * would not mend.
+   *
+   * @throws the error otherwise
+   */
+  deleteIfDamaged(error: unknown): Progress {
+    const isAltered = () => this.#file !== undefined && !hasAllTables(this.database);
+    if (!isDamaged(error) && !(isStatementFailure(error) && isAltered())) throw error;
     if (performance.now() < this.#deletedAt + DELETION_MS_MIN) throw error;
     this.#deletedAt = performance.now();
     if (this.#file) this.#file.delete();
@@ -142,8 +151,7 @@ export class IndexUpdater {
     } catch (error) {
       this.end();
       if (isBusy(error)) return { isCurrent: false, percent: this.#readPercent() };
-      if (!isUnusable(error)) throw error;
-      return this.deleteDamaged(error);
+      return this.deleteIfDamaged(error);
     }
   }
 

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { indexVersion } from '../index-version.ts';
 import { POSITIONS_TABLE } from './positions.ts';
 
@@ -42,6 +43,18 @@ export const TABLES = `
     words, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
   );
 `;
+
+/** Whether an index has each table as {@link TABLES} creates it, and as FTS5 creates those in which it stores its own. */
+export function hasAllTables(index: DatabaseSync): boolean {
+  using created = new DatabaseSync(':memory:');
+  created.exec(TABLES);
+  return definitionsOf(created).isSubsetOf(definitionsOf(index));
+}
+
+function definitionsOf(database: DatabaseSync): ReadonlySet<unknown> {
+  const rows = database.prepare('select sql from sqlite_schema').all();
+  return new Set(rows.map(({ sql }) => sql));
+}
 
 export const DROP_TABLES = ['state', 'book_search', 'positions', 'book_words', 'book_trigrams']
   .map((table) => `drop table if exists ${table};`)

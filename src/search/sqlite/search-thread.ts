@@ -1,4 +1,4 @@
-import { reasonOf } from '../../store/sqlite/errors.ts';
+import { isStatementFailure, reasonOf } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-server.ts';
 import type { BookCount, BookPosition, SearchPage, SearchQuery } from '../book-search.ts';
@@ -41,7 +41,8 @@ await serveRequests<SearchRequest | 'step', SearchResponse>(async (path) => {
         if (error instanceof IndexBehind) return { progress: error.progress };
         if (error instanceof UnusableIndex) return { unusable: error.reason, detail: error.reason };
         const reason = reasonOf(error);
-        if (reason === undefined) throw error;
+        // A statement that is wrong is a defect: its message and its stack are for the log.
+        if (reason === undefined || isStatementFailure(error)) throw error;
         return { unusable: reason, detail: undefined };
       }
     },

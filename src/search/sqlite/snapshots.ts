@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { forgetStatements, prepareOnce } from '../../changes/sqlite/prepared.ts';
 import { BOOK_COLUMNS, jsonOf, toUtf8 } from '../../store/sqlite/book-columns.ts';
-import { isUnusable } from '../../store/sqlite/errors.ts';
 import type { SearchPage, SearchQuery } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
@@ -71,8 +70,7 @@ export class SqliteSnapshots implements Snapshots {
       forgetStatements(this.#store);
       if (!index) throw error;
       forgetStatements(index.database);
-      if (!isUnusable(error)) throw error;
-      throw new IndexBehind(index.deleteDamaged(error));
+      throw new IndexBehind(index.deleteIfDamaged(error));
     } finally {
       if (index) this.#endSoon();
       else if (this.#store.isTransaction) this.#store.exec('rollback');

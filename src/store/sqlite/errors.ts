@@ -24,9 +24,9 @@ export function isDamaged(error: unknown): boolean {
   return means(error, 'damaged');
 }
 
-/** Whether the file is damaged, or a table or column that a statement uses is missing. */
-export function isUnusable(error: unknown): boolean {
-  return means(error, 'damaged', 'statement');
+/** Whether a statement is wrong, or a table or a column that it uses is missing. */
+export function isStatementFailure(error: unknown): boolean {
+  return means(error, 'statement');
 }
 
 export function isSyncFailure(error: unknown): boolean {
