@@ -1,6 +1,7 @@
 import type { Book } from '../book/book.ts';
 import type { BookPosition, SearchPage, SearchQuery } from './book-search.ts';
 import type { Needles } from './folding.ts';
+import type { Progress } from './index-wait.ts';
 import type { Parameters } from './parameters.ts';
 
 /** The snapshots of a store, which each engine takes in its own way. */
@@ -8,14 +9,21 @@ export interface Snapshots {
   /**
    * Runs one call of a search on a snapshot that has every write acknowledged before; if something fails, perhaps twice.
    *
-   * @param needsIndex whether the search uses the index, or only one that is up to date
+   * @param arrivedAt when the search arrived, in nanoseconds of `process.hrtime`: it may share a snapshot that began later. Absent: now
    */
   run<Result>(
-    needsIndex: boolean | 'if up to date',
+    use: IndexUse,
     search: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result>;
+    arrivedAt?: bigint,
+  ): Promise<Outcome<Result>>;
   close(): Promise<void>;
 }
+
+/** Whether a search waits for the index, uses it only if it is up to date, or does without it. */
+export type IndexUse = 'required' | 'if up to date' | 'none';
+
+/** What a search has found; or how far the index is, if it lacks changes that the search must see. */
+export type Outcome<Found> = { readonly found: Found } | { readonly progress: Progress };
 
 /** The books of one moment: so a page has what matches, in its order, as it is returned. */
 export type Snapshot = IndexedSnapshot | ScanSnapshot;

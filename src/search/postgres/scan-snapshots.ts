@@ -6,7 +6,7 @@ import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import type { BookPosition, SearchPage, SearchQuery } from '../book-search.ts';
 import { afterCondition, fieldCondition, orderOf } from '../conditions.ts';
 import { Parameters } from '../parameters.ts';
-import type { ReadBook, ScanSnapshot, Snapshot, Snapshots } from '../snapshot.ts';
+import type { Outcome, ReadBook, ScanSnapshot, Snapshot, Snapshots } from '../snapshot.ts';
 import { BEGIN, COMPARED_COLUMNS } from './schema.ts';
 
 /** The most books that a statement reads: one on all servers of a distributed table costs as much as reading thousands. */
@@ -20,14 +20,14 @@ export class ScanSnapshots implements Snapshots {
     this.#pool = pool;
   }
 
-  async run<Result>(_: unknown, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
+  async run<Result>(_: unknown, search: (snapshot: Snapshot) => Promise<Result>): Promise<Outcome<Result>> {
     try {
       return await retry(() =>
         this.#pool.withConnection(async (client) => {
           await client.query(BEGIN);
           const found = await search(new PostgresScanSnapshot(client));
           await client.query('commit');
-          return found;
+          return { found };
         }),
       );
     } catch (error) {

@@ -7,7 +7,7 @@ import { sqlState } from '../../store/postgres/error-codes.ts';
 import { causeOf, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
-import { notUsable, UnusableIndex } from '../index-wait.ts';
+import { notUsable, type Progress, UnusableIndex } from '../index-wait.ts';
 import { applyChanges, LONG_STEP } from './apply-changes.ts';
 import * as schema from './schema.ts';
 
@@ -34,9 +34,6 @@ const TEMPORARY = /^(08|25006|40|53|57|XX)/;
 /** Others apply changes, or create the indexes. */
 const LOCK_TIMEOUT = '55P03';
 
-/** The index does not have all that a search must see. */
-export class IndexBehind extends Error {}
-
 /** The search index of a database, which several processes update. */
 export class SearchIndex {
   readonly #searchPool: ConnectionPool;
@@ -51,7 +48,8 @@ export class SearchIndex {
   /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
   #isClosed = false;
-  #progress = { done: 0, total: 0 };
+  /** Those that the background applies. */
+  #changes = { done: 0, total: 0 };
 
   /**
    * @param searchPool the connections of the searches, which give up an unreachable server in time
@@ -64,8 +62,8 @@ export class SearchIndex {
   }
 
   /** How much of the changes the background has applied; undefined if another process applies them. */
-  get percent(): number | undefined {
-    const { done, total } = this.#progress;
+  get percent(): Progress['percent'] {
+    const { done, total } = this.#changes;
     return this.#applying && total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : undefined;
   }
 
@@ -76,7 +74,7 @@ export class SearchIndex {
 
   /** The books that the background still has to index. */
   get #remaining(): number {
-    return this.#applying ? this.#progress.total - this.#progress.done : 0;
+    return this.#applying ? this.#changes.total - this.#changes.done : 0;
   }
 
   /** Follows the index from now on if there is one. */
@@ -107,29 +105,30 @@ export class SearchIndex {
    * Begins a transaction on a snapshot in which the index has every change. A few missing changes are applied in it, so that no
    * other change comes in between; many are applied in the background.
    *
-   * @throws IndexBehind while they are, StoreUnavailable when the index cannot be used
+   * @returns whether it has begun one
+   * @throws StoreUnavailable when the index cannot be used
    */
-  async begin(client: PoolClient): Promise<void> {
+  async begin(client: PoolClient): Promise<boolean> {
     try {
       const isCurrent = (await this.#beginIfCurrent(client)) || (await this.#beginApplying(client));
-      if (!isCurrent) throw new IndexBehind();
-      this.#part.report(undefined);
+      if (isCurrent) this.#part.report(undefined);
+      return isCurrent;
     } catch (error) {
-      if (sqlState(error) === LOCK_TIMEOUT) throw new IndexBehind();
-      throw isOfIndex(error) ? this.fail(error) : error;
+      if (sqlState(error) !== LOCK_TIMEOUT) throw isOfIndex(error) ? this.fail(error) : error;
+      await client.query('rollback');
+      return false;
     }
   }
 
   /**
    * Begins it if the index is there, and has every change or lacks only a few.
    *
-   * @returns whether it has begun a transaction
+   * @returns whether it has begun one
    */
   async tryBegin(client: PoolClient): Promise<boolean> {
     if (!this.#isPrepared || !this.#availability.isEnabled) return false;
     try {
-      await this.begin(client);
-      return true;
+      return await this.begin(client);
     } catch {
       // What is wrong with the index was reported. A connection that is broken fails again.
       await client.query('rollback');
@@ -178,8 +177,9 @@ export class SearchIndex {
   }
 
   async #beginIfCurrent(client: PoolClient): Promise<boolean> {
-    const { isComplete, hasIndexes } = await this.#begin(client, schema.BEGIN_SEARCH);
-    if (isComplete && hasIndexes) return true;
+    const state = await this.#begin(client, schema.BEGIN_SEARCH);
+    if (!state) return false;
+    if (state.isComplete && state.hasIndexes) return true;
     await client.query('rollback');
     return false;
   }
@@ -187,9 +187,10 @@ export class SearchIndex {
   /** Applies the missing changes in time, if the index was complete before. */
   async #beginApplying(client: PoolClient): Promise<boolean> {
     if (this.#remaining > MANY_CHANGES) return false;
-    const { hasIndexes } = await this.#begin(client, schema.beginApplying(LOCK_WAITS_MS));
+    const state = await this.#begin(client, schema.beginApplying(LOCK_WAITS_MS));
+    if (!state) return false;
     const deadline = performance.now() + SEARCH_APPLIES_MS;
-    if (hasIndexes) {
+    if (state.hasIndexes) {
       do if ((await applyChanges(client)).isDone) return true;
       while (performance.now() < deadline);
     }
@@ -197,16 +198,19 @@ export class SearchIndex {
     return false;
   }
 
-  /** Begins a transaction. @throws UnusableIndex when the index has another version */
-  async #begin(client: PoolClient, begin: string): Promise<schema.IndexState> {
+  /**
+   * Begins a transaction.
+   *
+   * @returns undefined, without one, if an older version has built the index: the next search replaces it
+   * @throws UnusableIndex when a newer version has
+   */
+  async #begin(client: PoolClient, begin: string): Promise<schema.IndexState | undefined> {
     const state = await schema.beginWithState(client, begin);
     if (state.age === 0) return state;
-    // Of two versions the newer one replaces the index.
-    if (state.age < 0) {
-      this.#preparing = undefined;
-      throw new IndexBehind();
-    }
-    throw new UnusableIndex('another version of the service has built the search index');
+    if (state.age > 0) throw new UnusableIndex('another version of the service has built the search index');
+    this.#preparing = undefined;
+    await client.query('rollback');
+    return undefined;
   }
 
   #apply(): void {
@@ -217,18 +221,20 @@ export class SearchIndex {
   /** Applies the changes until none is left. What fails is reported, and tried again. */
   async #applyAll(): Promise<void> {
     try {
-      this.#progress = { done: 0, total: 0 };
+      this.#changes = { done: 0, total: 0 };
       let isDone = !(await schema.isBehind(this.#pool));
       let isVacuumed = false;
       while (!isDone && !this.#isClosed) {
         // An import goes on while its first books are indexed.
         if (this.#remaining <= 0)
-          this.#progress.total = this.#progress.done + (await this.#transact(schema.beginBacklog));
+          this.#changes.total = this.#changes.done + (await this.#transact(schema.beginBacklog));
         const step = await this.#transact(async (client) => {
-          const { hasIndexes } = await this.#begin(client, schema.beginApplying(0));
+          const state = await this.#begin(client, schema.beginApplying(0));
+          if (!state) return { hasAll: true, isComplete: true };
+          const { hasIndexes } = state;
           const isLong = !hasIndexes || this.#remaining > MANY_CHANGES;
           const applied = await applyChanges(client, isLong ? LONG_STEP : undefined);
-          this.#progress.done += applied.count;
+          this.#changes.done += applied.count;
           const isComplete = applied.isDone && (hasIndexes || isVacuumed);
           if (isComplete && !hasIndexes) await schema.createIndexes(client);
           return { hasAll: applied.isDone, isComplete };
@@ -250,7 +256,7 @@ export class SearchIndex {
 
   /** Prepares many books for their indexes; without that, these are slower. What fails is reported. */
   async #vacuum(): Promise<void> {
-    if (this.#progress.total <= MANY_CHANGES) return;
+    if (this.#changes.total <= MANY_CHANGES) return;
     try {
       await this.#pool.withConnection((client) => {
         this.#client = client;

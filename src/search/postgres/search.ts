@@ -5,8 +5,9 @@ import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } fro
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { explainTimeout, INDEX_WAITS_MS, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
+import type { Outcome } from '../snapshot.ts';
 import { ScanSnapshots } from './scan-snapshots.ts';
-import { IndexBehind, SearchIndex } from './search-index.ts';
+import { SearchIndex } from './search-index.ts';
 import { PostgresSnapshots } from './snapshots.ts';
 
 const POOLS = {
@@ -55,17 +56,15 @@ export class PostgresSearch implements BookSearch {
   }
 
   /** Repeats a search until the index has what it must see. */
-  async #run<Result>(call: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  async #run<Found>(call: () => Promise<Outcome<Found>>, signal: AbortSignal | undefined): Promise<Found> {
     const deadline = performance.now() + INDEX_WAITS_MS;
     for (;;) {
-      try {
-        return await this.#limiter.run(call, signal);
-      } catch (error) {
-        if (!(error instanceof IndexBehind))
-          throw this.#index?.isApplying ? explainTimeout(error, this.#index.percent) : error;
-        if (performance.now() > deadline) throw notPrepared(this.#index?.percent);
-        await this.#index?.wait();
-      }
+      const outcome = await this.#limiter.run(call, signal).catch((error: unknown) => {
+        throw this.#index?.isApplying ? explainTimeout(error, this.#index.percent) : error;
+      });
+      if ('found' in outcome) return outcome.found;
+      if (performance.now() > deadline) throw notPrepared(outcome.progress.percent);
+      await this.#index?.wait();
     }
   }
 }

@@ -4,7 +4,7 @@ import { isUnsupported, toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Dialect, IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
+import type { Dialect, IndexedSnapshot, IndexUse, Outcome, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { CommonTrigrams } from './common-trigrams.ts';
 import { accessPaths, POSTGRES_DIALECT } from './index-dialect.ts';
 import { Positions } from './positions.ts';
@@ -21,31 +21,36 @@ export class PostgresSnapshots implements Snapshots {
     this.#index = index;
   }
 
-  /** @throws IndexBehind */
   async run<Result>(
-    needed: boolean | 'if up to date',
+    use: IndexUse,
     search: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result> {
-    const needsIndex = needed === true;
+  ): Promise<Outcome<Result>> {
+    const isRequired = use === 'required';
     try {
-      if (needsIndex) await this.#index.prepare();
+      if (isRequired) await this.#index.prepare();
       return await retry(() =>
         this.#pool.withConnection(async (client) => {
-          let hasIndex = needsIndex;
-          if (needsIndex) await this.#index.begin(client);
-          else hasIndex = needed && (await this.#index.tryBegin(client));
+          const hasIndex = await this.#beginFor(use, client);
+          if (isRequired && !hasIndex)
+            return { progress: { isCurrent: false, percent: this.#index.percent } };
           if (!hasIndex) await client.query(BEGIN);
           // A search that does not need the index has no words.
-          const frequencies = needsIndex ? await this.#common.frequencies(client) : NO_FREQUENCIES;
+          const frequencies = isRequired ? await this.#common.frequencies(client) : NO_FREQUENCIES;
           const found = await search(new PostgresSnapshot(client, hasIndex, frequencies));
           await client.query('commit');
-          return found;
+          return { found };
         }),
       );
     } catch (error) {
       // For the honest accident: another program has a table or a function of the names that the index has.
-      throw needsIndex && isUnsupported(error) ? this.#index.fail(error) : toStoreError(error);
+      throw isRequired && isUnsupported(error) ? this.#index.fail(error) : toStoreError(error);
     }
+  }
+
+  /** @returns whether a snapshot of the index has begun */
+  async #beginFor(use: IndexUse, client: PoolClient): Promise<boolean> {
+    if (use === 'required') return this.#index.begin(client);
+    return use === 'if up to date' && this.#index.tryBegin(client);
   }
 
   async close(): Promise<void> {

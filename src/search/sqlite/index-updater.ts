@@ -16,6 +16,7 @@ import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connecti
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import type { BookKeys } from '../blocks.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
+import type { Progress } from '../index-wait.ts';
 import { storedTextsOf } from '../stored-texts.ts';
 import { IndexFile } from './index-file.ts';
 import { Positions } from './positions.ts';
@@ -41,14 +42,6 @@ const CHANGES_AT_ONCE = 500;
 const CACHE_KIB = 64 * 1_024;
 /** The shortest time until a damaged index is deleted again, as the disk or the books may be the cause. */
 const DELETION_MS_MIN = 60_000;
-
-export interface Progress {
-  /** Whether the index has every change that was committed before. */
-  readonly isCurrent: boolean;
-  readonly percent: number;
-  /** Whether the step has found the index damaged, and deleted it. */
-  readonly wasDamaged?: true;
-}
 
 /**
  * Keeps the index up to date, in steps: a follower of the log of changes whose cursor is in the index. If the log does not have the

@@ -2,10 +2,10 @@ import { isStatementFailure, reasonOf } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-server.ts';
 import type { BookCount, BookPosition, SearchPage, SearchQuery } from '../book-search.ts';
-import { UnusableIndex } from '../index-wait.ts';
+import { type Progress, UnusableIndex } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
-import type { Progress } from './index-updater.ts';
-import { IndexBehind, SqliteSnapshots } from './snapshots.ts';
+import type { Outcome } from '../snapshot.ts';
+import { SqliteSnapshots } from './snapshots.ts';
 
 export interface SearchRequest {
   readonly query: SearchQuery;
@@ -15,7 +15,7 @@ export interface SearchRequest {
   readonly arrivedAt: bigint;
 }
 
-export type SearchResponse = { readonly found: SearchPage | BookCount } | IndexResponse;
+export type SearchResponse = Outcome<SearchPage | BookCount> | IndexResponse;
 
 /** How far the index is, after a step or when a search needs more of it; or why it cannot be used, with what of it is for clients. */
 export type IndexResponse =
@@ -32,13 +32,10 @@ await serveRequests<SearchRequest | 'step', SearchResponse>(async (path) => {
       try {
         if (request === 'step') return { progress: await snapshots.step() };
         const { query, after, limit, arrivedAt } = request;
-        snapshots.arrivedAt = arrivedAt;
-        const found = await (limit === 'count'
-          ? searcher.count(query, after)
-          : searcher.search(query, limit, after));
-        return { found };
+        return await (limit === 'count'
+          ? searcher.count(query, after, arrivedAt)
+          : searcher.search(query, limit, after, arrivedAt));
       } catch (error) {
-        if (error instanceof IndexBehind) return { progress: error.progress };
         if (error instanceof UnusableIndex) return { unusable: error.reason, detail: error.reason };
         const reason = reasonOf(error);
         // A statement that is wrong is a defect: its message and its stack are for the log.

@@ -6,8 +6,7 @@ import { causeOf } from '../../store/sqlite/errors.ts';
 import { LazyThread } from '../../store/sqlite/threads/lazy-thread.ts';
 import type { BookCount, BookPosition, BookSearch, SearchPage, SearchQuery } from '../book-search.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { explainTimeout, INDEX_WAITS_MS, notPrepared, notUsable } from '../index-wait.ts';
-import type { Progress } from './index-updater.ts';
+import { explainTimeout, INDEX_WAITS_MS, notPrepared, notUsable, type Progress } from '../index-wait.ts';
 import type { IndexResponse, SearchRequest, SearchResponse } from './search-thread.ts';
 
 const SEARCH_THREAD = new URL('./search-thread.ts', import.meta.url);

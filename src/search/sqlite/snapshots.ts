@@ -4,23 +4,14 @@ import { BOOK_COLUMNS, jsonOf, toUtf8 } from '../../store/sqlite/book-columns.ts
 import type { SearchPage, SearchQuery } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
+import type { Progress } from '../index-wait.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Dialect, IndexedSnapshot, Row, Snapshot, Snapshots } from '../snapshot.ts';
+import type { Dialect, IndexedSnapshot, IndexUse, Outcome, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { CommonBeginnings } from './common-beginnings.ts';
 import { SQLITE_DIALECT, sqliteDialect } from './index-dialect.ts';
-import { CURRENT, IndexUpdater, type Progress } from './index-updater.ts';
+import { CURRENT, IndexUpdater } from './index-updater.ts';
 import { Positions } from './positions.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
-
-/** The index lacks changes that a search must see. */
-export class IndexBehind extends Error {
-  readonly progress: Progress;
-
-  constructor(progress: Progress) {
-    super();
-    this.progress = progress;
-  }
-}
 
 /** The longest time for which searches share a snapshot, as the WAL grows until it ends. */
 const SHARED_NS = 50_000_000n;
@@ -38,8 +29,6 @@ export class SqliteSnapshots implements Snapshots {
   /** When the open snapshot began; undefined while none is open. */
   #begunAt: bigint | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** When the next search arrived, in nanoseconds of `process.hrtime`, which is one for all threads; undefined: now. */
-  arrivedAt: bigint | undefined;
 
   constructor(store: DatabaseSync) {
     this.#store = store;
@@ -53,24 +42,27 @@ export class SqliteSnapshots implements Snapshots {
     return progress;
   }
 
-  /** @throws IndexBehind, UnusableIndex, or errors of SQLite */
+  /** The clock of `arrivedAt` is one for all threads. @throws UnusableIndex, or errors of SQLite */
   async run<Result>(
-    needsIndex: boolean | 'if up to date',
+    use: IndexUse,
     search: (snapshot: Snapshot) => Promise<Result>,
-  ): Promise<Result> {
-    const index = needsIndex === true ? await this.#beginIndex() : await this.#tryIndex(needsIndex);
+    arrivedAt = process.hrtime.bigint(),
+  ): Promise<Outcome<Result>> {
+    const begun = await this.#beginFor(use, arrivedAt);
+    if ('progress' in begun) return begun;
+    const { index } = begun;
     if (!index) {
       this.#end();
       this.#store.exec('begin');
     }
     try {
-      return await search(new SqliteSnapshot(this.#store, index?.database, this.#common));
+      return { found: await search(new SqliteSnapshot(this.#store, index?.database, this.#common)) };
     } catch (error) {
       this.#end();
       forgetStatements(this.#store);
       if (!index) throw error;
       forgetStatements(index.database);
-      throw new IndexBehind(index.deleteIfDamaged(error));
+      return { progress: index.deleteIfDamaged(error) };
     } finally {
       if (index) this.#endSoon();
       else if (this.#store.isTransaction) this.#store.exec('rollback');
@@ -83,32 +75,28 @@ export class SqliteSnapshots implements Snapshots {
     this.#store.close();
   }
 
-  /** Begins the transactions if the index is built, and can be used. @throws IndexBehind when it was damaged, so that this is reported */
-  async #tryIndex(isWanted: unknown): Promise<IndexUpdater | undefined> {
-    let progress: Progress;
+  /** @returns the index, if a snapshot of it has begun; or how far it is, if the search has to wait for it or it was damaged */
+  async #beginFor(
+    use: IndexUse,
+    arrivedAt: bigint,
+  ): Promise<{ readonly index: IndexUpdater | undefined } | { readonly progress: Progress }> {
     try {
-      if (!isWanted || !this.#index?.isBuilt) return undefined;
-      progress = await this.#beginShared();
-    } catch {
-      // The next step reports it.
-      return undefined;
+      if (use === 'required' || (use === 'if up to date' && this.#index?.isBuilt)) {
+        const progress = await this.#beginShared(arrivedAt);
+        if (progress.isCurrent) return { index: this.#index };
+        if (use === 'required' || progress.wasDamaged) return { progress };
+      }
+    } catch (error) {
+      // Without the index, the search goes on, and the next step reports the error.
+      if (use === 'required') throw error;
     }
-    if (progress.wasDamaged) throw new IndexBehind(progress);
-    return progress.isCurrent ? this.#index : undefined;
-  }
-
-  /** Begins transactions on the store and on an index that has each of its books. */
-  async #beginIndex(): Promise<IndexUpdater> {
-    const progress = await this.#beginShared();
-    if (!progress.isCurrent) throw new IndexBehind(progress);
-    return this.#index as IndexUpdater;
+    return { index: undefined };
   }
 
   /** Begins a snapshot, unless one is open that began after the search arrived. */
-  async #beginShared(): Promise<Progress> {
+  async #beginShared(arrivedAt: bigint): Promise<Progress> {
     clearTimeout(this.#idle);
     const now = process.hrtime.bigint();
-    const { arrivedAt = now } = this;
     if (this.#begunAt !== undefined && this.#begunAt > arrivedAt && now - this.#begunAt < SHARED_NS)
       return CURRENT;
     this.#end();
