@@ -12,7 +12,7 @@ import { openHistory } from '../../src/history/open-history.ts';
 import type { Progress } from '../../src/search/index-wait.ts';
 import { Parameters as StatementParameters } from '../../src/search/parameters.ts';
 import { Searcher } from '../../src/search/searcher.ts';
-import { IndexUpdater } from '../../src/search/sqlite/index-updater.ts';
+import { SearchIndex } from '../../src/search/sqlite/search-index.ts';
 import { SqliteSnapshots } from '../../src/search/sqlite/snapshots.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
@@ -180,10 +180,10 @@ describe('The search index in SQLite', () => {
     const path = await storeWithIndex(folder.path);
     await damage(indexOf(path));
     const store = await openConnection(path);
-    const updater = await IndexUpdater.open(store);
-    assert.deepEqual(stepOf(updater), { isCurrent: false, percent: 0, wasDamaged: true });
-    while (!stepOf(updater).isCurrent);
-    updater.close();
+    const index = await SearchIndex.open(store);
+    assert.deepEqual(stepOf(index), { isCurrent: false, percent: 0, wasDamaged: true });
+    while (!stepOf(index).isCurrent);
+    index.close();
     store.close();
   });
 
@@ -494,14 +494,14 @@ describe('The search index in SQLite', () => {
        select 'Odyssey ' || i, 'Homer', i from n`,
     );
     const store = await openConnection(path);
-    const updater = await IndexUpdater.open(store);
-    assert.equal(stepOf(updater).isCurrent, false);
-    const { id } = updater.database.prepare('select built_to as id from state').get() as { id: number };
+    const index = await SearchIndex.open(store);
+    assert.equal(stepOf(index).isCurrent, false);
+    const { id } = index.database.prepare('select built_to as id from state').get() as { id: number };
     store.prepare("update books set title = 'Theogony' where id = ?").run(id);
-    while (!stepOf(updater).isCurrent);
-    const indexed = updater.database.prepare('select title_key from book_search where id = ?').get(id);
+    while (!stepOf(index).isCurrent);
+    const indexed = index.database.prepare('select title_key from book_search where id = ?').get(id);
     assert.deepEqual({ ...indexed }, { title_key: 'theogony\u0001Theogony' });
-    updater.close();
+    index.close();
     store.close();
   });
 
@@ -551,9 +551,9 @@ async function storeWithIndex(folder: string, mode?: number, book = ILIAD): Prom
   return path;
 }
 
-function stepOf(updater: IndexUpdater): Progress {
-  const progress = updater.begin();
-  updater.end();
+function stepOf(index: SearchIndex): Progress {
+  const progress = index.begin();
+  index.end();
   return progress;
 }
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isNotOpened } from '../../store/sqlite/errors.ts';
-import { copyPermissions } from '../../store/sqlite/files/connection.ts';
+import { copyPermissions, takeOverCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { identityOf } from '../../store/sqlite/files/file-guard.ts';
 import { UnusableIndex } from '../index-wait.ts';
 
@@ -18,6 +18,8 @@ const BLOCKING_MS = 10;
  */
 export class IndexFile {
   readonly database: DatabaseSync;
+  /** Writes the WAL to the file if it has grown. */
+  readonly checkpoint: () => void;
   readonly #path: string;
   readonly #identity: string | undefined;
 
@@ -34,6 +36,7 @@ export class IndexFile {
       this.database.exec(
         `pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -${cacheKib}`,
       );
+      this.checkpoint = takeOverCheckpoints(this.database);
     } catch (error) {
       this.database.close();
       throw error;

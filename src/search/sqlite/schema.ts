@@ -87,6 +87,11 @@ export const SELECT_STATE = `
     (select count(*) from sqlite_schema where name like 'by!_%' escape '!') as orders
   from state`;
 
+export const INSERT_STATE = 'insert into state values (?, ?, ?, 0, ?, 0, ?)';
+
+export const SAVE_STATE =
+  'update state set position = ?, nonce = ?, is_complete = ?, built_to = ?, done = ?, total = ?';
+
 /** The part of the work that is done, in percent. */
 export function percentOf({ done, total, orders }: Pick<IndexState, 'done' | 'total' | 'orders'>): number {
   const work = total * (1 + ORDER_PART * (ORDERS.length - orders));

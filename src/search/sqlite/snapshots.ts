@@ -9,8 +9,8 @@ import type { Parameters } from '../parameters.ts';
 import type { Dialect, IndexedSnapshot, IndexUse, Outcome, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { CommonBeginnings } from './common-beginnings.ts';
 import { SQLITE_DIALECT, sqliteDialect } from './index-dialect.ts';
-import { CURRENT, IndexUpdater } from './index-updater.ts';
 import { Positions } from './positions.ts';
+import { CURRENT, SearchIndex } from './search-index.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
 
 /** The longest time for which searches share a snapshot, as the WAL grows until it ends. */
@@ -24,7 +24,7 @@ const IDLE_MS = 1;
  */
 export class SqliteSnapshots implements Snapshots {
   readonly #store: DatabaseSync;
-  #index: IndexUpdater | undefined;
+  #index: SearchIndex | undefined;
   readonly #common = new CommonBeginnings();
   /** When the open snapshot began; undefined while none is open. */
   #begunAt: bigint | undefined;
@@ -79,7 +79,7 @@ export class SqliteSnapshots implements Snapshots {
   async #beginFor(
     use: IndexUse,
     arrivedAt: bigint,
-  ): Promise<{ readonly index: IndexUpdater | undefined } | { readonly progress: Progress }> {
+  ): Promise<{ readonly index: SearchIndex | undefined } | { readonly progress: Progress }> {
     try {
       if (use === 'required' || (use === 'if up to date' && this.#index?.isBuilt)) {
         const progress = await this.#beginShared(arrivedAt);
@@ -104,7 +104,7 @@ export class SqliteSnapshots implements Snapshots {
   }
 
   async #begin(): Promise<Progress> {
-    this.#index ??= await IndexUpdater.open(this.#store);
+    this.#index ??= await SearchIndex.open(this.#store);
     const begunAt = process.hrtime.bigint();
     const progress = this.#index.begin();
     if (progress.isCurrent) this.#begunAt = begunAt;
