@@ -28,7 +28,14 @@ const TWIN_KEYS_MAX = 20_000;
 /** Up to so many books it takes less to read them in their order than to find the last one by its number. */
 export const READ_MAX = 20_000;
 
-/** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
+/**
+ * One call of a search by the index. It finds a page in one of four ways:
+ *
+ * - If an access path has few candidates, it sorts those that match.
+ * - Of twins, it reads the keys of the next books, and compares the books whose keys others have.
+ * - Else it compares the next books in the order of the query, or the next candidates of a path that has them in this order.
+ * - If there is nothing to compare, as all books match, it reads the page.
+ */
 export class IndexedRun {
   readonly #query: SearchQuery;
   readonly #needles: Needles | undefined;
@@ -52,21 +59,14 @@ export class IndexedRun {
        and ${twinCondition(query, 'found')}`;
   }
 
-  /** Of pages: what they need is estimated, which counts do without. */
-  get #paths(): Paths {
-    const [query, needles, { dialect }] = [this.#query, this.#needles, this.#snapshot];
-    this.#knownPaths ??= (query.sort === 'id' ? dialect.pathsById?.(query, needles) : undefined) ?? {
-      ordered: undefined,
-      others: dialect.accessPaths(query, needles),
-    };
-    return this.#knownPaths;
-  }
-
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
     const page = new PageBuilder(limit, after, this.#query);
     const matches = await this.#sortCandidates(page);
-    if (!matches) await this.#walk(page);
-    else if (page.addAll(matches)) page.end();
+    if (matches) page.addLast(matches);
+    else if (this.#query.sort === 'twins') await this.#walk(page, () => this.#nextTwins(page));
+    else if (this.#needles || comparesFields(this.#query))
+      await this.#walk(page, () => this.#nextCompared(page));
+    else await this.#readAll(page);
     return page;
   }
 
@@ -76,46 +76,13 @@ export class IndexedRun {
     return sumCounts(after, (position) => this.#countAfter(position));
   }
 
-  async #countAll(): Promise<number | undefined> {
-    if (this.#query.sort === 'twins') return this.#countCandidates();
-    if (!this.#needles) return this.#countBooks(undefined);
-    return (await this.#snapshot.countWords?.(this.#query, this.#needles)) ?? (await this.#countCandidates());
-  }
-
-  async #countBooks(after: BookPosition | undefined): Promise<number> {
-    if (this.#positions) return this.#positions.countAfter(this.#query, after);
-    const [row] = await this.#rows(
-      (parameters) =>
-        `select count(*) as count from ${this.#snapshot.books}
-         ${where(afterCondition(this.#query, after)(parameters), fieldCondition(this.#query, parameters))}`,
-    );
-    return Number(row?.count);
-  }
-
-  /** The number of matches, by the first access path with few enough candidates to compare all of them. */
-  async #countCandidates(): Promise<number | undefined> {
-    const { dialect } = this.#snapshot;
-    const { candidates, countedMax } = dialect;
-    for (const path of dialect.accessPaths(this.#query, this.#needles)) {
-      const [row] = await this.#selectCandidates(
-        path,
-        countedMax,
-        (selected, parameters) =>
-          `with candidates as (${selected})
-           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count from ${candidates}`,
-      );
-      if (row) return Number(row.count);
-    }
-    return undefined;
-  }
-
   /** The first matches, by the first access path with few enough candidates to compare and sort all of them. */
   async #sortCandidates(page: PageBuilder): Promise<readonly Match[] | undefined> {
     const { candidates } = this.#snapshot.dialect;
     const order = orderOf(this.#query);
     const after = this.#after(page.last);
-    const sortedMax = this.#sortedMax(page);
     for (const path of this.#paths.others) {
+      const sortedMax = this.#sortedMax(page);
       const rows = await this.#selectCandidates(
         path,
         sortedMax,
@@ -140,6 +107,23 @@ export class IndexedRun {
     return Math.max(SORTED_MAX, Math.round(Math.sqrt(selectedNext * books)));
   }
 
+  /** The number of matches, by the first access path with few enough candidates to compare all of them. */
+  async #countCandidates(): Promise<number | undefined> {
+    const { dialect } = this.#snapshot;
+    const { candidates, countedMax } = dialect;
+    for (const path of dialect.accessPaths(this.#query, this.#needles)) {
+      const [row] = await this.#selectCandidates(
+        path,
+        countedMax,
+        (selected, parameters) =>
+          `with candidates as (${selected})
+           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count from ${candidates}`,
+      );
+      if (row) return Number(row.count);
+    }
+    return undefined;
+  }
+
   /** @returns the rows of a statement, which have the number of its candidates; none when there were too many */
   async #selectCandidates(
     path: AccessPath,
@@ -156,42 +140,34 @@ export class IndexedRun {
     return [];
   }
 
-  /** Reads or compares books in the order of the query. */
-  async #walk(page: PageBuilder): Promise<void> {
-    if (this.#query.sort === 'twins') return this.#walkTwins(page);
-    const isComparing = this.#needles !== undefined || comparesFields(this.#query);
-    for (;;) {
-      const limit = page.selectedNext;
-      let end: BookPosition | undefined;
-      if (page.skip > 0 && !isComparing) {
-        end = await this.#skip(page);
-      } else {
-        const matches = isComparing
-          ? await this.#compare(page.last, limit)
-          : await this.#read(page.last, limit);
-        end = isComparing && matches.length < limit ? await this.#endOfCompared(page.last) : undefined;
-        if (!page.addAll(matches)) return;
-      }
-      if (!end) break;
-      if (!page.skipTo(end)) return;
-    }
-    page.end();
+  /** Of pages: what they need is estimated, which counts do without. */
+  get #paths(): Paths {
+    const [query, needles, { dialect }] = [this.#query, this.#needles, this.#snapshot];
+    this.#knownPaths ??= (query.sort === 'id' ? dialect.pathsById?.(query, needles) : undefined) ?? {
+      ordered: undefined,
+      others: dialect.accessPaths(query, needles),
+    };
+    return this.#knownPaths;
   }
 
-  async #walkTwins(page: PageBuilder): Promise<void> {
+  /** Goes through the books in the order of the query, some of which match, until the page is full, no book follows or the time is over. */
+  async #walk(page: PageBuilder, next: () => Promise<Passed>): Promise<void> {
     for (;;) {
-      const end = await this.#positionAt(page.last, TWIN_KEYS_MAX);
-      const twins = this.#twinsIn(page.last, end);
-      const matches = await this.#matches(
-        (parameters) =>
-          `select ${matchColumns(this.#query)} ${twins(parameters)}
-           order by ${orderOf(this.#query)} limit ${page.selectedNext}`,
-      );
+      const { matches, end } = await next();
       if (!page.addAll(matches)) return;
-      if (!end) break;
+      if (!end) return page.end();
       if (!page.skipTo(end)) return;
     }
-    page.end();
+  }
+
+  async #nextTwins({ last, selectedNext }: PageBuilder): Promise<Passed> {
+    const end = await this.#positionAt(last, TWIN_KEYS_MAX);
+    const twins = this.#twinsIn(last, end);
+    const matches = await this.#matches(
+      (parameters) =>
+        `select ${matchColumns(this.#query)} ${twins(parameters)} order by ${orderOf(this.#query)} limit ${selectedNext}`,
+    );
+    return { matches, end };
   }
 
   /** The matches from one position to another, which an index of their keys selects; all books with a key are compared. */
@@ -214,40 +190,9 @@ export class IndexedRun {
     };
   }
 
-  /** Skips books, all of which match. @returns the position of the last one; undefined at the end */
-  async #skip(page: PageBuilder): Promise<BookPosition | undefined> {
-    const number = this.#positions ? page.skip : page.skippedNext;
-    const end = await this.#positionAt(page.last, number);
-    page.skip -= end ? number : await this.#countBooks(page.last);
-    return end;
-  }
-
-  /** The position of the `number`-th book after another; undefined when there are fewer. */
-  async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
-    if (number > READ_MAX && this.#positions) return this.#positions.find(this.#query, after, number);
-    const [row] = await this.#rows((parameters) =>
-      selectPosition(
-        this.#query,
-        this.#snapshot.books,
-        this.#after(after)(parameters),
-        parameters.add(number),
-      ),
-    );
-    return row as BookPosition | undefined;
-  }
-
-  get #positions(): Positions | undefined {
-    const isOfAll = this.#query.sort !== 'twins' && !hasFieldCondition(this.#query);
-    return isOfAll ? this.#snapshot.positions : undefined;
-  }
-
-  /** The next books, all of which match. */
-  #read(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
-    return this.#matches(
-      (parameters) =>
-        `select ${matchColumns(this.#query)} from ${this.#snapshot.books} where ${this.#after(after)(parameters)}
-         order by ${orderOf(this.#query)} limit ${limit}`,
-    );
+  async #nextCompared({ last, selectedNext }: PageBuilder): Promise<Passed> {
+    const matches = await this.#compare(last, selectedNext);
+    return { matches, end: matches.length < selectedNext ? await this.#endOfCompared(last) : undefined };
   }
 
   /** The first matches among the next books, or among the next candidates. */
@@ -284,6 +229,39 @@ export class IndexedRun {
     return `${this.#paths.ordered?.(parameters)} and ${this.#after(after)(parameters)} order by ${orderOf(this.#query)}`;
   }
 
+  /** Skips books, and reads the page after them: all books match. */
+  async #readAll(page: PageBuilder): Promise<void> {
+    while (page.skip > 0) {
+      const end = await this.#skip(page);
+      if (!end) return page.end();
+      if (!page.skipTo(end)) return;
+    }
+    page.addLast(await this.#read(page.last, page.selectedNext));
+  }
+
+  /** Skips books, all of which match. @returns the position of the last one; undefined at the end */
+  async #skip(page: PageBuilder): Promise<BookPosition | undefined> {
+    const number = this.#positions ? page.skip : page.skippedNext;
+    const end = await this.#positionAt(page.last, number);
+    page.skip -= end ? number : await this.#countBooks(page.last);
+    return end;
+  }
+
+  /** The next books, all of which match. */
+  #read(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
+    return this.#matches(
+      (parameters) =>
+        `select ${matchColumns(this.#query)} from ${this.#snapshot.books} where ${this.#after(after)(parameters)}
+         order by ${orderOf(this.#query)} limit ${limit}`,
+    );
+  }
+
+  async #countAll(): Promise<number | undefined> {
+    if (this.#query.sort === 'twins') return this.#countCandidates();
+    if (!this.#needles) return this.#countBooks(undefined);
+    return (await this.#snapshot.countWords?.(this.#query, this.#needles)) ?? (await this.#countCandidates());
+  }
+
   /** Counts matches among the next books, in ascending order of id, or among the next twins. */
   async #countAfter(after: BookPosition | undefined): Promise<BookCount> {
     if (this.#query.sort === 'twins') {
@@ -304,6 +282,35 @@ export class IndexedRun {
     return { count: Number(row?.count), last: isEnd ? undefined : { key: last, id: last } };
   }
 
+  async #countBooks(after: BookPosition | undefined): Promise<number> {
+    if (this.#positions) return this.#positions.countAfter(this.#query, after);
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select count(*) as count from ${this.#snapshot.books}
+         ${where(afterCondition(this.#query, after)(parameters), fieldCondition(this.#query, parameters))}`,
+    );
+    return Number(row?.count);
+  }
+
+  /** The position of the `number`-th book after another; undefined when there are fewer. */
+  async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
+    if (number > READ_MAX && this.#positions) return this.#positions.find(this.#query, after, number);
+    const [row] = await this.#rows((parameters) =>
+      selectPosition(
+        this.#query,
+        this.#snapshot.books,
+        this.#after(after)(parameters),
+        parameters.add(number),
+      ),
+    );
+    return row as BookPosition | undefined;
+  }
+
+  get #positions(): Positions | undefined {
+    const isOfAll = this.#query.sort !== 'twins' && !hasFieldCondition(this.#query);
+    return isOfAll ? this.#snapshot.positions : undefined;
+  }
+
   /** The books after a position, in the range of the query if the index has them in the order of its key. */
   #after(position: BookPosition | undefined): Condition {
     const after = afterCondition(this.#query, position);
@@ -319,4 +326,12 @@ export class IndexedRun {
     const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
     return this.#snapshot.rows(sql(parameters), parameters);
   }
+}
+
+/** A part of the books in the order of a query. */
+interface Passed {
+  /** Those that match. */
+  readonly matches: readonly Match[];
+  /** The position of its last book; undefined if no book follows, or the matches are as many as were requested. */
+  readonly end: BookPosition | undefined;
 }

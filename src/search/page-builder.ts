@@ -55,6 +55,11 @@ export class PageBuilder {
     return matches.every((match) => this.#add(match));
   }
 
+  /** Adds all matches that follow, or as many as the page has room for. */
+  addLast(matches: readonly Match[]): void {
+    if (this.addAll(matches)) this.end();
+  }
+
   /** Records that no further book matches up to this position. @returns whether time is left */
   skipTo({ key, id }: BookPosition): boolean {
     this.last = { key, id };
