@@ -6,7 +6,7 @@ import type { BookPosition, ListOrder, SearchQuery } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import { type Condition, Parameters } from './parameters.ts';
 import type { Dialect } from './snapshot.ts';
-import { lowerOf, wordsOf } from './stored-texts.ts';
+import { storedLower, storedWords } from './stored-texts.ts';
 
 /** The condition on fields that are compared as stored, not as folded texts; the other filters are `Needles`. */
 export function fieldCondition({ yearFrom, yearTo }: SearchQuery, parameters: Parameters): string {
@@ -29,9 +29,9 @@ export function textCondition(
   if (!needles) return 'true';
   const contains = (text: string, part: string) =>
     `${dialect.placeFunction}(${text}, ${parameters.add(part)}) > 0`;
-  const conditions = needles.words.map((word) => contains(wordsOf(dialect), word.replaceAll(GAP, ' ')));
-  if (needles.title) conditions.push(contains(lowerOf('title', dialect), needles.title));
-  if (needles.author) conditions.push(contains(lowerOf('author', dialect), needles.author));
+  const conditions = needles.words.map((word) => contains(storedWords(dialect), word.replaceAll(GAP, ' ')));
+  if (needles.title) conditions.push(contains(storedLower('title', dialect), needles.title));
+  if (needles.author) conditions.push(contains(storedLower('author', dialect), needles.author));
   return conditions.join(' and ');
 }
 

@@ -36,14 +36,14 @@ function isInKey(text: string, key: string, lower: string): boolean {
   return isAscii(text) || text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) === lower;
 }
 
-/** The folded text of a column. */
-export function lowerOf(column: 'title' | 'author', { placeFunction, wordsEnd }: Dialect): string {
+/** The folded text of a column, as SQL. */
+export function storedLower(column: 'title' | 'author', { placeFunction, wordsEnd }: Dialect): string {
   const key = `${column}_key`;
   return `coalesce(${column}_lower, lower(substr(${key}, ${placeFunction}(${key}, ${wordsEnd}) + 1)))`;
 }
 
-/** The words of title and author, a space before each. {@link END} is between those of both, so that no match spans two texts. */
-export function wordsOf({ placeFunction, wordsEnd }: Dialect): string {
+/** The words of title and author, as SQL, a space before each. {@link END} is between those of both, so that no match spans two texts. */
+export function storedWords({ placeFunction, wordsEnd }: Dialect): string {
   const wordsIn = (key: string) => `substr(${key}, 1, ${placeFunction}(${key}, ${wordsEnd}))`;
   return `coalesce(words, ' ' || ${wordsIn('title_key')} || ' ' || ${wordsIn('author_key')})`;
 }

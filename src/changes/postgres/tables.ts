@@ -19,7 +19,10 @@ import { createTriggers, dropTriggers, FIXED_PATH, hasTriggers, quoteLiteral } f
  * later and writes only at positions after the last one that the reader has read.
  */
 
-/** The id of the rows of type `gap`, which no book has: before each of them, changes may not have been recorded. */
+/**
+ * The id of the rows of type `gap`, which no book has: before each of them, changes may not have been recorded. Logs have it, so it stays,
+ * though that of SQLite is one more.
+ */
 export const GAP_ID = -(2 ** 53);
 
 /** The function of the triggers on the books. */

@@ -9,7 +9,10 @@ import { ID_MAX } from '../../book/book.ts';
 const IDS_MAX = 100_000;
 const FORGOTTEN_AT_ONCE = 1_000;
 
-/** The id of the rows of type `gap`: before each of them, changes may not have been recorded. */
+/**
+ * The id of the rows of type `gap`: before each of them, changes may not have been recorded. Logs have it, so it stays, though that of
+ * PostgreSQL is one less: with another one, the history of a book would no longer show the gaps that are in a log.
+ */
 export const GAP_ID = -ID_MAX;
 
 export const NOW_MS = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer)";

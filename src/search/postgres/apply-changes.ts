@@ -8,17 +8,17 @@ import { type BlockRow, Positions } from './positions.ts';
 import * as schema from './schema.ts';
 import { trigramHashesOf } from './trigrams.ts';
 
-/** The most changes, and the most books of ranges, in one step: with fewer, it falls behind thousands of changes in a second. */
+/** The most entries of the queue, and the most books of ranges, in one step: with fewer, it falls behind thousands of changes in a second. */
 const STEP = 500;
-/** The same while searches leave the changes to the background: in short steps, round trips would take most of the time. */
+/** The same while searches leave the queue to the background: in short steps, round trips would take most of the time. */
 export const LONG_STEP = 5_000;
 /** Less than each id that a book can have. */
 const BEFORE_ALL = -ID_MAX - 1;
 /** The text that is folded in one turn of the event loop, in UTF-16 code units. */
 const LENGTH_PER_TURN = 16_384;
 
-/** The range of ids that may have changed. They are text, as they may exceed the ids of books. */
-interface Change {
+/** An entry of the queue: a range of ids of which books may have changed. They are text, as they may exceed the ids of books. */
+interface QueuedRange {
   readonly first: string;
   readonly last: string;
 }
@@ -31,34 +31,34 @@ interface IndexedBook extends Book {
 }
 
 /**
- * Applies some changes of the books in a transaction that `beginApplying` has begun.
+ * Applies some changes of the books, whose ids are in the queue, in a transaction that `beginApplying` has begun.
  *
- * @param max the most changes, and the most books of ranges
- * @returns whether these were all changes of its snapshot, and of how many books they were
+ * @param max the most entries of the queue, and the most books of ranges
+ * @returns whether these were all entries of its snapshot, and of how many books they were
  */
 export async function applyChanges(
   client: PoolClient,
   max = STEP,
 ): Promise<{ readonly isDone: boolean; readonly count: number }> {
-  const { rows: changes } = await client.query<Change>(schema.TAKE_CHANGES, [max]);
-  const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
+  const { rows: queued } = await client.query<QueuedRange>(schema.TAKE_QUEUED, [max]);
+  const singles = queued.filter(({ first, last }) => first === last).map(({ first }) => first);
   if (singles.length > 0) await indexBooks(client, singles);
-  const ranges = changes.filter(({ first, last }) => first !== last);
+  const ranges = queued.filter(({ first, last }) => first !== last);
   const { remaining, count } = await indexRanges(client, ranges, max);
   if (remaining.length > 0) {
     const [firsts, lasts] = [remaining.map(({ first }) => first), remaining.map(({ last }) => last)];
-    await client.query(schema.INSERT_CHANGES, [firsts, lasts]);
+    await client.query(schema.INSERT_QUEUED, [firsts, lasts]);
   }
-  const isDone = remaining.length === 0 && changes.length < max;
+  const isDone = remaining.length === 0 && queued.length < max;
   return { isDone, count: count + singles.length };
 }
 
 /** @returns what remains of the ranges, and how many books were indexed */
-async function indexRanges(client: PoolClient, ranges: readonly Change[], max: number) {
+async function indexRanges(client: PoolClient, ranges: readonly QueuedRange[], max: number) {
   const remaining = [...ranges];
   let room = max;
   while (room > 0 && remaining.length > 0) {
-    const { first, last } = remaining.shift() as Change;
+    const { first, last } = remaining.shift() as QueuedRange;
     const { rows } = await client.query<{ id: string }>(schema.SELECT_RANGE, [first, last, room]);
     await indexBooks(client, idsOf(rows));
     const end = rows.at(-1)?.id;

@@ -305,11 +305,11 @@ const INDEXES = {
 
 const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;
 
-export const TAKE_CHANGES = `
+export const TAKE_QUEUED = `
   delete from book_search_queue where note in (select note from book_search_queue order by note limit $1)
   returning first_id::text as first, last_id::text as last
 `;
-export const INSERT_CHANGES =
+export const INSERT_QUEUED =
   'insert into book_search_queue (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])';
 /** The first ids of a range, including those of deleted books, which only the index has. */
 export const SELECT_RANGE = `

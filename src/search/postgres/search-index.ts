@@ -48,8 +48,8 @@ export class SearchIndex {
   /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
   #isClosed = false;
-  /** Those that the background applies. */
-  #changes = { done: 0, total: 0 };
+  /** The books that the background indexes. */
+  #backlog = { done: 0, total: 0 };
 
   /**
    * @param searchPool the connections of the searches, which give up an unreachable server in time
@@ -63,7 +63,7 @@ export class SearchIndex {
 
   /** How much of the changes the background has applied; undefined if another process applies them. */
   get percent(): Progress['percent'] {
-    const { done, total } = this.#changes;
+    const { done, total } = this.#backlog;
     return this.#applying && total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : undefined;
   }
 
@@ -74,7 +74,7 @@ export class SearchIndex {
 
   /** The books that the background still has to index. */
   get #remaining(): number {
-    return this.#applying ? this.#changes.total - this.#changes.done : 0;
+    return this.#applying ? this.#backlog.total - this.#backlog.done : 0;
   }
 
   /** Follows the index from now on if there is one. */
@@ -221,20 +221,20 @@ export class SearchIndex {
   /** Applies the changes until none is left. What fails is reported, and tried again. */
   async #applyAll(): Promise<void> {
     try {
-      this.#changes = { done: 0, total: 0 };
+      this.#backlog = { done: 0, total: 0 };
       let isDone = !(await schema.isBehind(this.#pool));
       let isVacuumed = false;
       while (!isDone && !this.#isClosed) {
         // An import goes on while its first books are indexed.
         if (this.#remaining <= 0)
-          this.#changes.total = this.#changes.done + (await this.#transact(schema.beginBacklog));
+          this.#backlog.total = this.#backlog.done + (await this.#transact(schema.beginBacklog));
         const step = await this.#transact(async (client) => {
           const state = await this.#begin(client, schema.beginApplying(0));
           if (!state) return { hasAll: true, isComplete: true };
           const { hasIndexes } = state;
           const isLong = !hasIndexes || this.#remaining > MANY_CHANGES;
           const applied = await applyChanges(client, isLong ? LONG_STEP : undefined);
-          this.#changes.done += applied.count;
+          this.#backlog.done += applied.count;
           const isComplete = applied.isDone && (hasIndexes || isVacuumed);
           if (isComplete && !hasIndexes) await schema.createIndexes(client);
           return { hasAll: applied.isDone, isComplete };
@@ -256,7 +256,7 @@ export class SearchIndex {
 
   /** Prepares many books for their indexes; without that, these are slower. What fails is reported. */
   async #vacuum(): Promise<void> {
-    if (this.#changes.total <= MANY_CHANGES) return;
+    if (this.#backlog.total <= MANY_CHANGES) return;
     try {
       await this.#pool.withConnection((client) => {
         this.#client = client;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';
-import { wordsOf } from '../stored-texts.ts';
+import { storedWords } from '../stored-texts.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
 import { listedBeginningOf } from './trigrams.ts';
 
@@ -46,7 +46,7 @@ const ESTIMATE = `
     select rowid as id from book_words where book_words match ?1 order by rowid limit ${ESTIMATED_BY}
   )
   select count(*) as books, max(id) as reached, (select max(id) from book_search) as last, (
-    select avg(instr(${wordsOf(SQLITE_DIALECT)}, ?2) > 0)
+    select avg(instr(${storedWords(SQLITE_DIALECT)}, ?2) > 0)
     from (select id, row_number() over () as number from listed) as candidates cross join book_search using (id)
     where number % ${READ_EACH} = 0
   ) as share

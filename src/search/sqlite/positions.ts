@@ -18,7 +18,8 @@ export const POSITIONS_TABLE = `
 /** The positions in the orders of an index, which is in a transaction. */
 export class Positions {
   readonly #database: DatabaseSync;
-  #changes: [book: BookKeys, change: 1 | -1][] = [];
+  /** The books that were added or removed, and are not counted yet. */
+  #uncounted: [book: BookKeys, difference: 1 | -1][] = [];
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -46,24 +47,24 @@ export class Positions {
 
   /** A book was added. */
   add(book: BookKeys): void {
-    this.#changes.push([book, 1]);
+    this.#uncounted.push([book, 1]);
   }
 
   /** A book was removed. */
   remove(book: BookKeys): void {
-    this.#changes.push([book, -1]);
+    this.#uncounted.push([book, -1]);
   }
 
   /** Counts the books that were added and removed since the last time, in the orders that are built. */
   flush(): void {
-    if (this.#changes.length === 0) return;
+    if (this.#uncounted.length === 0) return;
     for (const sort of SORT_KEYS) {
       const column = keyColumnOf({ sort });
-      const changes = this.#changes.map(([book, change]) => [book[column], book.id, change]);
-      const blocks = this.#prepare(COUNT).all(sort, JSON.stringify(changes)) as unknown as Block[];
+      const books = this.#uncounted.map(([book, difference]) => [book[column], book.id, difference]);
+      const blocks = this.#prepare(COUNT).all(sort, JSON.stringify(books)) as unknown as Block[];
       for (const block of blocks) this.#split(sort, block);
     }
-    this.#changes = [];
+    this.#uncounted = [];
   }
 
   /** Splits a block that has too many books. */
@@ -187,11 +188,11 @@ function insertBlocks(sort: SortKey): string {
 const SELECT_BLOCK = `
   select key, id, books from positions where sort = ? and (key, id) <= (?, ?) order by key desc, id desc limit 1`;
 const COUNT = `
-  update positions set books = books + counted.change
+  update positions set books = books + counted.difference
   from (
-    select block.key, block.id, sum(changes.value ->> 2) as change
-    from json_each(?2) as changes cross join positions as block on block.sort = ?1 and (block.key, block.id) = (
-      select key, id from positions where sort = ?1 and (key, id) <= (changes.value ->> 0, changes.value ->> 1)
+    select block.key, block.id, sum(uncounted.value ->> 2) as difference
+    from json_each(?2) as uncounted cross join positions as block on block.sort = ?1 and (block.key, block.id) = (
+      select key, id from positions where sort = ?1 and (key, id) <= (uncounted.value ->> 0, uncounted.value ->> 1)
       order by key desc, id desc limit 1
     )
     group by block.key, block.id
