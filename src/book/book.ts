@@ -42,11 +42,11 @@ export function readBookFields(body: Uint8Array): Partial<BookFields> | Invalid 
 
 /** The first of the texts that has more than {@link TEXT_LENGTH_MAX} characters. */
 export function findLongText(fields: Partial<BookFields>): TextName | undefined {
-  return TEXT_NAMES.find((name) => isTooLong(fields[name] ?? ''));
+  return TEXT_NAMES.find((name) => isLongText(fields[name] ?? ''));
 }
 
 /** A code point has one or two UTF-16 code units. */
-function isTooLong(text: string): boolean {
+function isLongText(text: string): boolean {
   if (text.length <= TEXT_LENGTH_MAX) return false;
   return text.length > 2 * TEXT_LENGTH_MAX || Array.from(text).length > TEXT_LENGTH_MAX;
 }

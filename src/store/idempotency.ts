@@ -59,7 +59,7 @@ export function createdBook({ created, id }: Created, fields: BookFields): Book 
 export function createdBooks({ created, id }: Created, arrays: readonly Uint8Array[]): Uint8Array[] {
   const start = created.indexOf(ARRAY_START);
   if (start !== -1) return [created.subarray(start + 1, -1)];
-  const ids = idsOf(Buffer.from(created).toString(), id);
+  const ids = idsInRanges(Buffer.from(created).toString(), id);
   return arrays.map((array) => {
     const books = JSON.parse(Buffer.from(array).toString()) as BookFields[];
     return utf8.encode(books.map((fields) => JSON.stringify({ id: ids.next().value, ...fields })).join(','));
@@ -71,7 +71,7 @@ const ARRAY_START = '['.charCodeAt(0);
 const utf8 = new TextEncoder();
 
 /** The ids of the ranges; without any, those from the first one. */
-function* idsOf(ranges: string, first: number): Generator<number> {
+function* idsInRanges(ranges: string, first: number): Generator<number> {
   for (const range of (ranges.trim() || `${first}-${Number.MAX_SAFE_INTEGER}`).split(' ')) {
     const [from = 0, to = 0] = range.split('-').map(Number);
     for (let id = from; id <= to; id++) yield id;

@@ -78,3 +78,17 @@ export function toBook(row: unknown): Book | undefined {
 export function toUtf8(json: Uint8Array): Uint8Array {
   return isUtf8(json) ? json : new TextEncoder().encode(new TextDecoder().decode(json));
 }
+
+export const COMMA = Buffer.from(',');
+
+/** The JSON of books, or pages of them, with commas between. */
+export function withCommas(parts: readonly Uint8Array[]): Uint8Array[] {
+  return parts
+    .filter(({ length }) => length > 0)
+    .flatMap((json, index) => (index > 0 ? [COMMA, json] : [json]));
+}
+
+/** Joins the JSON of books. @returns memory of its own, so that it can be transferred */
+export function joinBooks(books: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(withCommas(books)));
+}

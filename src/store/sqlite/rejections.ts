@@ -49,18 +49,18 @@ function nameOf(database: DatabaseSync, code: number | undefined, message: strin
     case 3_091:
       return `the type of ${/\S+$/.exec(message)?.[0]}`;
     case 787:
-      return join('FOREIGN KEY', database.prepare(SELECT_REFERRERS).all());
+      return oneOf('FOREIGN KEY', database.prepare(SELECT_REFERRERS).all());
     case 1_811:
       return message === ID_TRIGGER
         ? `trigger ${message}`
-        : join('trigger', database.prepare(SELECT_TRIGGERS).all());
+        : oneOf('trigger', database.prepare(SELECT_TRIGGERS).all());
     default:
       return 'a constraint';
   }
 }
 
 /** SQLite does not say which one of them it is. */
-function join(kind: string, rows: readonly object[]): string {
+function oneOf(kind: string, rows: readonly object[]): string {
   return [kind, rows.map((row) => (row as { name: string }).name).join(' or ')].join(' ').trim();
 }
 

@@ -5,7 +5,7 @@ import { eachField, FIELD_LIST } from '../../each-field.ts';
 import { BOOK_COLUMNS, fieldOf, textBytes, typeOf } from '../book-columns.ts';
 import type { Database, Statement } from '../pool/database.ts';
 import { failUnless, joinArrays } from './all-or-none.ts';
-import { CHANGES } from './updates.ts';
+import { FIELDS_SET } from './updates.ts';
 
 /** `taggedText` in src/book/tagged-text.ts, as an expression. */
 const taggedText = (book: string) =>
@@ -37,7 +37,7 @@ export const sentBytes = (book: string) => `
 `;
 export const updatesIf = (condition: string) => `
   updated as (
-    update books set ${CHANGES} from given
+    update books set ${FIELDS_SET} from given
     where books.id = given.id and "isDeleted" is null and ${condition}
     returning ${BOOK_COLUMNS}
   ), deleted as (

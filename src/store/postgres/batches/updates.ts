@@ -19,15 +19,15 @@ function given(arrays: string, columns: string): string {
 }
 
 /** Null keeps the value. */
-export const CHANGES = eachField((name) => `${name} = coalesce(given.${name}, books.${name})`);
-const CHANGES_OF_ONE = eachField(
+export const FIELDS_SET = eachField((name) => `${name} = coalesce(given.${name}, books.${name})`);
+const FIELDS_SET_OF_ONE = eachField(
   (name, index) => `${name} = coalesce($${2 + index}::${typeOf(name)}, books.${name})`,
 );
-const UPDATE_ONE = `update books set ${CHANGES_OF_ONE} where books.id = $1::bigint`;
+const UPDATE_ONE = `update books set ${FIELDS_SET_OF_ONE} where books.id = $1::bigint`;
 export const UPDATE: BatchStatement = {
   name: 'update',
   text: `
-  update books set ${CHANGES}
+  update books set ${FIELDS_SET}
   from ${given(`${IDS}, ${columnParameters(2)}`, `id, ${FIELD_LIST}`)}
   where books.id = given.id
   returning ${BOOK_COLUMNS}
@@ -54,7 +54,7 @@ const AFTER_FIELDS = 2 + FIELD_NAMES.length;
 export const UPDATE_EXPECTED: BatchStatement = {
   name: 'update expected',
   text: `
-  update books set ${CHANGES}
+  update books set ${FIELDS_SET}
   from ${given(
     `${IDS}, ${columnParameters(2)}, ${columnParameters(AFTER_FIELDS)}`,
     `id, ${FIELD_LIST}, ${EXPECTED}`,
@@ -86,7 +86,7 @@ export interface ExpectedUpdate {
 }
 
 export function updateBooks(database: Database, updates: readonly Update[]): Promise<(Book | undefined)[]> {
-  return changeBooks(database, UPDATE, idsOf(updates), toColumns(updates.map(({ fields }) => fields)));
+  return writeBooks(database, UPDATE, idsOf(updates), toColumns(updates.map(({ fields }) => fields)));
 }
 
 export function updateExpectedBooks(
@@ -95,15 +95,15 @@ export function updateExpectedBooks(
 ): Promise<(Book | undefined)[]> {
   const books = updates.map(({ expected }) => expected);
   const fields = toColumns(updates.map((update) => update.fields));
-  return changeBooks(database, UPDATE_EXPECTED, idsOf(books), [...fields, ...toColumns(books)]);
+  return writeBooks(database, UPDATE_EXPECTED, idsOf(books), [...fields, ...toColumns(books)]);
 }
 
 export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {
-  return (await changeBooks(database, DELETE, ids, [])).map(isDeleted);
+  return (await writeBooks(database, DELETE, ids, [])).map(isDeleted);
 }
 
 export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
-  return (await changeBooks(database, DELETE_EXPECTED, idsOf(books), toColumns(books))).map(isDeleted);
+  return (await writeBooks(database, DELETE_EXPECTED, idsOf(books), toColumns(books))).map(isDeleted);
 }
 
 function isDeleted(row: object | undefined): boolean {
@@ -111,7 +111,7 @@ function isDeleted(row: object | undefined): boolean {
 }
 
 /** Runs a statement on the books of these ids. @returns its rows in the order of the ids */
-async function changeBooks<Row extends { readonly id: number }>(
+async function writeBooks<Row extends { readonly id: number }>(
   database: Database,
   statement: BatchStatement,
   ids: readonly number[],

@@ -7,13 +7,13 @@ import { runAlone, runTogether } from './batches.ts';
 import { CitusDatabase } from './citus-database.ts';
 import { Shards } from './shards.ts';
 
-/** Changes that run at a time: each takes a connection, and there are eight for single books. */
-const CONCURRENT_CHANGES = 8;
+/** Updates and deletions that run at a time: each takes a connection, and there are eight for single books. */
+const CONCURRENT_WRITES = 8;
 
 /** More finds run together: a statement on all servers takes as long as some 30 statements on one. */
 const FEW_FINDS = 16;
 
-const CHANGES: ReadonlySet<string> = new Set(['update', 'update_expected', 'delete', 'delete_expected']);
+const WRITES: ReadonlySet<string> = new Set(['update', 'update_expected', 'delete', 'delete_expected']);
 
 /** What differs where Citus distributes the table of books; everything else is as on one server. */
 export class Citus {
@@ -41,7 +41,7 @@ export class Citus {
       const [alone, together] = [runAlone(run), runTogether(run)];
       return { run: (ids) => (ids.length > FEW_FINDS ? together : alone)(ids), options: {} };
     }
-    if (CHANGES.has(name)) return { run: runAlone(run), options: { batchItemsMax: CONCURRENT_CHANGES } };
+    if (WRITES.has(name)) return { run: runAlone(run), options: { batchItemsMax: CONCURRENT_WRITES } };
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '.
 import type { UpdateItem } from '../../../book/book-update.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBooks, fingerprintOfMany } from '../../idempotency.ts';
-import { toBook, toUtf8, toValues } from '../book-columns.ts';
+import { joinBooks, toBook, toUtf8, toValues, withCommas } from '../book-columns.ts';
 import { toRejection } from '../rejections.ts';
 import type { WriteStatements } from '../write-statements.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
@@ -30,7 +30,7 @@ export class ManyBooks {
     // Only keys of earlier versions need the id of the first book.
     this.#keys.add(key, fingerprint, {
       id: 0,
-      created: Buffer.concat([Buffer.from('['), join(pages), Buffer.from(']')]),
+      created: Buffer.concat([Buffer.from('['), ...withCommas(pages), Buffer.from(']')]),
     });
     return pages;
   }
@@ -112,8 +112,7 @@ export class ManyBooks {
         if (bytes > UPDATED_BYTES_MAX) throw TOO_LONG;
         return json;
       });
-      // A copy, as only memory of its own can be transferred.
-      return new Uint8Array(join([...books]));
+      return joinBooks([...books]);
     });
   }
 
@@ -135,13 +134,7 @@ export class ManyBooks {
 }
 
 const TOO_LONG: UpdateFault = { fault: 'too long', index: 0 };
-const [NULL, COMMA] = [Buffer.from('null'), Buffer.from(',')];
-
-/** Joins books, or pages of them, with commas. */
-function join(books: readonly Uint8Array[]): Buffer {
-  const parts = books.filter(({ length }) => length > 0).flatMap((json) => [COMMA, json]);
-  return Buffer.concat(parts.slice(1));
-}
+const NULL = Buffer.from('null');
 
 /** Parses one array at a time: together, the texts may need more memory than the thread has. */
 function* updatesIn(arrays: readonly Uint8Array[]): Generator<UpdateItem, undefined> {
