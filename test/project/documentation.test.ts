@@ -219,7 +219,7 @@ describe('ARCHITECTURE.md', () => {
 
   test('names what only one of the two engines has', () => {
     const named = rowsUnder(architecture, 'engine', 'only there').flatMap(([, cell = '']) => codeOf(cell));
-    const entries = ['store', 'changes'].flatMap((part) => {
+    const entries = ['store', 'changes', 'search'].flatMap((part) => {
       const entriesOf = (engine: string) =>
         listSources().flatMap((path) => new RegExp(`^src/${part}/${engine}/([^/]+/?)`).exec(path)?.[1] ?? []);
       const [sqlite, postgres] = [new Set(entriesOf('sqlite')), new Set(entriesOf('postgres'))];
