@@ -29,7 +29,7 @@ import {
   readOnce,
   toChangePage,
 } from '../change-page.ts';
-import { Removal } from '../removal.ts';
+import { Maintenance } from '../maintenance.ts';
 import {
   REMOVE_OLD,
   RESTORE,
@@ -100,7 +100,7 @@ class PostgresHistory implements BookHistory {
   readonly #writes: ConnectionPool;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
-  readonly #removal: Removal;
+  readonly #maintenance: Maintenance;
 
   constructor(pool: ConnectionPool, writes: ConnectionPool, observer: StoreObserver) {
     this.#pool = pool;
@@ -114,7 +114,7 @@ class PostgresHistory implements BookHistory {
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#removal = new Removal(() => this.#removeSome(), causeOf, observer);
+    this.#maintenance = new Maintenance(() => this.#removeSome(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -137,7 +137,7 @@ class PostgresHistory implements BookHistory {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
+    await Promise.all([this.#reads.close(), this.#restores.close(), this.#maintenance.close()]);
     await Promise.all([this.#pool.end(), this.#writes.end()]);
   }
 

@@ -25,7 +25,7 @@ import type {
   RestoreRequest,
 } from '../book-history.ts';
 import { notRecorded, READ_BATCHES, readOnce } from '../change-page.ts';
-import { Removal } from '../removal.ts';
+import { Maintenance } from '../maintenance.ts';
 import { HAS_OLD, SELECT_BACKLOG } from './change-reader.ts';
 import type { ChangeWrite, ChangeWriteResult } from './change-writes.ts';
 
@@ -64,7 +64,7 @@ class SqliteHistory implements BookHistory {
   readonly #readThread: LazyThread<ChangeRequest, ChangePage | CursorFault>;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<RestoreRequest, readonly Book[] | RestoreFault>;
-  readonly #removal: Removal;
+  readonly #maintenance: Maintenance;
 
   constructor(store: SqliteConnection, database: DatabaseSync, observer: StoreObserver) {
     this.#store = store;
@@ -79,7 +79,7 @@ class SqliteHistory implements BookHistory {
       batchItemsMax: 1,
       name: 'restore',
     });
-    this.#removal = new Removal(() => this.#maintain(), causeOf, observer);
+    this.#maintenance = new Maintenance(() => this.#maintain(), causeOf, observer);
   }
 
   async last(): Promise<ChangeCursor> {
@@ -102,7 +102,7 @@ class SqliteHistory implements BookHistory {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#reads.close(), this.#restores.close(), this.#removal.close()]);
+    await Promise.all([this.#reads.close(), this.#restores.close(), this.#maintenance.close()]);
     await this.#readThread.close();
     if (this.#database.isOpen) this.#database.close();
   }

@@ -5,25 +5,25 @@ import { DegradablePart, type FailureCause, type StoreObserver } from '../store/
 /** The time for other writers between two steps. */
 const PAUSE_MS = 20;
 
-/** Removes old changes in small steps, at the start and at intervals. */
-export class Removal {
-  readonly #removeSome: () => Promise<boolean>;
+/** Maintains the log of changes in small steps, at the start and at intervals: removes old changes, and on SQLite indexes the next ones. */
+export class Maintenance {
+  readonly #step: () => Promise<boolean>;
   readonly #causeOf: (error: unknown) => FailureCause;
   readonly #part: DegradablePart;
   readonly #timer: NodeJS.Timeout;
-  #removing: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
   #isClosed = false;
 
   /**
-   * @param removeSome removes the first old changes. @returns whether there may be more
+   * @param step returns whether more may be to be done
    * @param causeOf what to report of its errors
    */
   constructor(
-    removeSome: () => Promise<boolean>,
+    step: () => Promise<boolean>,
     causeOf: (error: unknown) => FailureCause,
     observer: StoreObserver,
   ) {
-    this.#removeSome = removeSome;
+    this.#step = step;
     this.#causeOf = causeOf;
     this.#part = new DegradablePart('maintenance of the history', observer);
     this.#timer = setInterval(() => this.#start(), REMOVAL_MS).unref();
@@ -33,21 +33,21 @@ export class Removal {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await this.#removing;
+    await this.#running;
   }
 
   #start(): void {
-    this.#removing ??= this.#remove();
+    this.#running ??= this.#run();
   }
 
-  async #remove(): Promise<void> {
+  async #run(): Promise<void> {
     try {
-      while (!this.#isClosed && (await this.#removeSome())) await sleep(PAUSE_MS);
+      while (!this.#isClosed && (await this.#step())) await sleep(PAUSE_MS);
       this.#part.report(undefined);
     } catch (error) {
       if (!this.#isClosed) this.#part.report(this.#causeOf(error));
     } finally {
-      this.#removing = undefined;
+      this.#running = undefined;
     }
   }
 }
