@@ -19,14 +19,18 @@ export interface LogPlace {
 
 /**
  * Why a follower cannot go on after the last change that it has: changes after it are `removed`, or were not recorded; or the log
- * does not have this change, and it is `unknown`. Example: the log begins after change 40, and has change 50 with the number 7. A
- * follower at 30 has missed changes; one at 50 with the number 8 has followed another log; one at 40 goes on if it has the number
- * that the log keeps of its start.
+ * does not have this change, and it is `unknown`.
+ */
+export type FollowerFault = 'removed' | 'unknown';
+
+/**
+ * Example: the log begins after change 40, and has change 50 with the number 7. A follower at 30 has missed changes; one at 50 with the
+ * number 8 has followed another log; one at 40 goes on if it has the number that the log keeps of its start.
  */
 export function faultOfFollower(
   follower: LogPosition,
   { start, nonce }: LogPlace,
-): 'removed' | 'unknown' | undefined {
+): FollowerFault | undefined {
   const found = nonce ?? (follower.position === start.position ? start.nonce : undefined);
   if (found !== undefined && found !== follower.nonce) return 'unknown';
   if (follower.position < start.position) return 'removed';

@@ -1,5 +1,5 @@
 import type { Book } from '../book/contract.ts';
-import type { LogPosition } from '../changes/log-position.ts';
+import type { FollowerFault, LogPosition } from '../changes/log-position.ts';
 
 /**
  * The log of the changes of the books of a store, whichever program made them. Every method rejects with `StoreUnavailable`
@@ -26,11 +26,8 @@ export interface BookHistory extends AsyncDisposable {
 
 export type ChangeCursor = LogPosition;
 
-/**
- * Why a follower cannot continue after a cursor: changes after it are `removed`, or were not recorded; or the log does not
- * have the change that it names, and is `unknown`.
- */
-export type CursorFault = 'removed' | 'unknown';
+/** That of the follower whose last change has a cursor. */
+export type CursorFault = FollowerFault;
 
 export interface RestoreRequest {
   /** Of different books. */
