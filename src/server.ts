@@ -19,8 +19,8 @@ import { historyOperations } from './history/operations.ts';
 import { BodyReader, CONTENT_TYPE, parseBody } from './http/body/body-reader.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';
 import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
+import { rejectMalformed } from './http/connections/malformed.ts';
 import { allowOrigins } from './http/cors.ts';
-import { rejectMalformed } from './http/malformed.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import { REQUEST_ID_HEADER } from './http/request-id.ts';
 import { annotate, RequestLog, type RequestObserver } from './http/request-log.ts';
@@ -53,8 +53,8 @@ export function createServer(options: ServerOptions) {
   // It is HTTP that no proxy reads otherwise:
   app.addHook('onRequest', rejectMalformed);
   // Its Content-Type does not matter: Fastify would reject one that has no parser, and a body without one.
-  app.addHook('onRequest', ({ raw }, _reply, pass) => {
-    raw.headers['content-type'] = CONTENT_TYPE;
+  app.addHook('onRequest', ({ headers }, _reply, pass) => {
+    headers['content-type'] = CONTENT_TYPE;
     pass();
   });
   // Pages of these origins may read its response, and a preflight of theirs is answered here:

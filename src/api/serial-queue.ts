@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { isClosed } from '../http/connections/node-response.ts';
 import type { HttpResult } from '../http/response.ts';
 
 /** The requests for many books, which are processed one after the other: each needs many times the memory of its body. */
@@ -18,11 +19,11 @@ export class SerialQueue {
    *
    * @returns what `perform` returns, or a 503 after a longer wait
    */
-  run({ raw }: FastifyReply, perform: () => Promise<HttpResult>): Promise<HttpResult> {
+  run(reply: FastifyReply, perform: () => Promise<HttpResult>): Promise<HttpResult> {
     const startedMs = performance.now();
     const result = this.#last.then((): HttpResult | Promise<HttpResult> => {
       const isLate = performance.now() - startedMs > this.#waitMs;
-      return isLate || raw.closed ? { outcome: 'serviceUnavailable' } : perform();
+      return isLate || isClosed(reply) ? { outcome: 'serviceUnavailable' } : perform();
     });
     // Without the result, which may be long.
     this.#last = result.then(

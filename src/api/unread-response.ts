@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
+import { isClosed, onClose } from '../http/connections/node-response.ts';
 import { type MemoryBudget, Reservation } from '../http/memory-budget.ts';
 
 /** What the responses may use that clients have not read yet. */
@@ -18,26 +18,24 @@ const ROOM_POLL_MS = 10;
 /** A response that its client has not read yet. */
 export class UnreadResponse {
   readonly #limits: UnreadLimits;
-  readonly #response: ServerResponse;
+  readonly #reply: FastifyReply;
   readonly #reservation: Reservation;
   readonly #startedMs = performance.now();
 
-  constructor(limits: UnreadLimits, { raw }: FastifyReply) {
+  constructor(limits: UnreadLimits, reply: FastifyReply) {
     this.#limits = limits;
-    this.#response = raw;
-    this.#reservation = new Reservation(limits.budget, raw);
+    this.#reply = reply;
+    this.#reservation = new Reservation(limits.budget, reply);
   }
 
   /** Calls a function when the response is sent, or the client has disconnected, perhaps at once. */
   onClose(closed: (isSent: boolean) => void): void {
-    const onClose = () => closed(this.#response.writableFinished);
-    if (this.#response.closed) onClose();
-    else this.#response.once('close', onClose);
+    onClose(this.#reply, closed);
   }
 
   /** Called just before a part of the response is read. @throws StoreUnavailable when the client has disconnected */
   expectClient(): void {
-    if (this.#response.closed) throw new StoreUnavailable('the client has disconnected');
+    if (isClosed(this.#reply)) throw new StoreUnavailable('the client has disconnected');
   }
 
   /**

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { isClosed, onClose } from './connections/node-response.ts';
 
 /** The memory that all pending requests may use together for one purpose, in bytes. */
 export class MemoryBudget {
@@ -13,14 +14,14 @@ export class MemoryBudget {
 /** The part of a budget that one request uses. It is released when the response is closed and no work needs it. */
 export class Reservation {
   readonly #budget: MemoryBudget;
-  readonly #response: ServerResponse;
+  readonly #reply: FastifyReply;
   #bytes = 0;
   #isInUse = false;
 
-  constructor(budget: MemoryBudget, response: ServerResponse) {
+  constructor(budget: MemoryBudget, reply: FastifyReply) {
     this.#budget = budget;
-    this.#response = response;
-    response.once('close', () => this.resize(0));
+    this.#reply = reply;
+    onClose(reply, () => this.resize(0));
   }
 
   /** Changes the size, unless the budget is exhausted. @returns whether it did */
@@ -43,7 +44,7 @@ export class Reservation {
   /** Changes the size, even beyond the budget. */
   resize(bytes: number): void {
     if (this.#isInUse) return;
-    const held = this.#response.closed ? 0 : bytes;
+    const held = isClosed(this.#reply) ? 0 : bytes;
     this.#budget.bytesHeld += held - this.#bytes;
     this.#bytes = held;
   }

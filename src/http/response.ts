@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type BodyRequest, discardBody } from './body/body-reader.ts';
-import { stateOf } from './connections/connection-state.ts';
+import type { BodyRequest } from './body/body-reader.ts';
+import { closeAfter } from './connections/connection-state.ts';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
 
 /** The result of a handler, from which {@link send} makes the response. */
@@ -79,12 +79,6 @@ export function send(
   );
 }
 
-/** Closes the connection after a response that is not sent yet. */
-export function closeAfter(reply: FastifyReply): void {
-  reply.header('connection', 'close');
-  stateOf(reply.request.raw.socket).isClosing = true;
-}
-
 async function* inEnvelope(
   prefix: Uint8Array,
   json: AsyncIterable<Uint8Array>,
@@ -100,7 +94,7 @@ function sendWhileDraining(reply: FastifyReply): FastifyReply {
   const body = JSON.stringify(envelope('payloadTooLarge', null));
   async function* responseThenDrain(): AsyncGenerator<string> {
     yield body;
-    await discardBody(reply.request.raw);
+    await reply.request.expectedBody?.discard();
   }
   return reply.header('content-length', Buffer.byteLength(body)).send(Readable.from(responseThenDrain()));
 }

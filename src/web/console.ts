@@ -53,12 +53,13 @@ function listFiles(): ReadonlySet<string> {
 }
 
 /** Redirects `/`, which is no path of the API, for clients that prefer HTML to JSON. @returns whether it did */
-export function redirectToConsole({ raw, server }: FastifyRequest, reply: FastifyReply): boolean {
-  const isRead = raw.method === 'GET' || raw.method === 'HEAD';
-  if (!isRead || !/^\/(?:\?|$)/.test(raw.url ?? '')) return false;
+export function redirectToConsole(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { method, url, headers, server } = request;
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (!isRead || !/^\/(?:\?|$)/.test(url)) return false;
   if (!server.hasRoute({ method: 'GET', url: '/console/' })) return false;
   reply.header('vary', 'Accept');
-  if (!prefersHtml(raw.headers.accept ?? '')) return false;
+  if (!prefersHtml(headers.accept ?? '')) return false;
   reply.headers(PAGE_HEADERS).redirect(LOCATION, 303);
   return true;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { JoiningRequest } from '../../src/http/body/joining-request.ts';
+import { JoiningRequest } from '../../src/http/connections/joining-request.ts';
 
 test('A request keeps a body of many pieces, which is read later, in few', async () => {
   const request = new JoiningRequest(new Socket());

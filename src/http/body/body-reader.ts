@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { Invalid } from '../../json/invalid.ts';
+import { sendContinue } from '../connections/node-response.ts';
 import { DISCARD_TIMEOUT_MS, DISCARDED_BYTES_MAX } from '../limits.ts';
 import { MemoryBudget, Reservation } from '../memory-budget.ts';
 import type { OutcomeName } from '../outcomes.ts';
@@ -43,7 +44,7 @@ export class BodyReader {
     payload: RequestPayload,
     done: (error: null, payload: RequestPayload) => void,
   ): void => {
-    request.expectedBody = new ExpectedBody(this.budget, reply.raw, request.routeOptions.bodyLimit);
+    request.expectedBody = new ExpectedBody(this.budget, payload, reply);
     done(null, payload);
   };
 }
@@ -51,11 +52,11 @@ export class BodyReader {
 /** The content-type parser of all bodies. Where a route expects none, the body is not read. */
 export function parseBody(
   { expectedBody }: FastifyRequest,
-  payload: IncomingMessage,
+  _payload: RequestPayload,
   done: (error: null, body?: Uint8Array | Rejection) => void,
 ): void {
   if (expectedBody)
-    expectedBody.read(payload, (body) => done(null, typeof body === 'string' ? new Rejection(body) : body));
+    expectedBody.read((body) => done(null, typeof body === 'string' ? new Rejection(body) : body));
   else done(null);
 }
 
@@ -76,34 +77,37 @@ export function readBody<Value>(
 
 class ExpectedBody {
   readonly #budget: MemoryBudget;
-  readonly #response: ServerResponse;
+  readonly #payload: Readable;
+  readonly #reply: FastifyReply;
   readonly #bytesMax: number;
   #reservation: Reservation | undefined;
 
-  constructor(budget: MemoryBudget, response: ServerResponse, bytesMax: number) {
+  constructor(budget: MemoryBudget, payload: Readable, reply: FastifyReply) {
     this.#budget = budget;
-    this.#response = response;
-    this.#bytesMax = bytesMax;
+    this.#payload = payload;
+    this.#reply = reply;
+    this.#bytesMax = reply.request.routeOptions.bodyLimit;
   }
 
   /**
    * Reads the body. 100 Continue is sent only now, after the checks that need no body (RFC 9110, section 10.1.1). A body with a
    * Content-Encoding is not decoded, but counts as no bytes.
    */
-  read(request: IncomingMessage, settle: (body: Uint8Array | BodyError) => void): void {
-    const isTooLong = Number(request.headers['content-length']) > this.#bytesMax;
-    const error = isTooLong ? 'payloadTooLarge' : bodyErrors.get(request);
+  read(settle: (body: Uint8Array | BodyError) => void): void {
+    const payload = this.#payload;
+    const { headers } = this.#reply.request;
+    const isTooLong = Number(headers['content-length']) > this.#bytesMax;
+    const error = isTooLong ? 'payloadTooLarge' : bodyErrors.get(payload);
     if (error) {
       settle(error);
       return;
     }
-    // HTTP/1.0 has no 100 Continue.
-    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) this.#response.writeContinue();
+    if (headers.expect !== undefined) sendContinue(this.#reply);
 
     let bytes: Uint8Array = NO_BYTES;
     let length = 0;
     const end = (body: Uint8Array | BodyError) => {
-      request
+      payload
         .off('data', onData)
         .off('end', onEnd)
         .off('error', onAbort)
@@ -126,10 +130,10 @@ class ExpectedBody {
     };
     const onEnd = () => {
       const body = length === bytes.length ? bytes : bytes.subarray(0, length);
-      end(isUnencoded(request) ? body : NO_BYTES);
+      end(isUnencoded(headers) ? body : NO_BYTES);
     };
     const onAbort = () => end('badRequest');
-    request
+    payload
       .on('data', onData)
       .on('end', onEnd)
       .on('error', onAbort)
@@ -142,9 +146,28 @@ class ExpectedBody {
     this.#reservation?.keepUntil(handled);
   }
 
+  /** Reads and discards the rest of the body, within limits of bytes and time. */
+  discard(): Promise<void> {
+    const payload = this.#payload;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let length = 0;
+    const timer = setTimeout(resolve, DISCARD_TIMEOUT_MS);
+    payload
+      .on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > DISCARDED_BYTES_MAX) resolve();
+      })
+      .on('end', resolve)
+      .on('close', resolve)
+      .on(BODY_FAILED, resolve)
+      .resume();
+    if (payload.readableEnded || payload.destroyed || bodyErrors.has(payload)) resolve();
+    return promise.finally(() => clearTimeout(timer));
+  }
+
   #reserve(bytes: number): boolean {
     if (bytes <= UNCOUNTED_BYTES_MAX) return true;
-    this.#reservation ??= new Reservation(this.#budget, this.#response);
+    this.#reservation ??= new Reservation(this.#budget, this.#reply);
     return this.#reservation.tryResize(bytes);
   }
 }
@@ -156,35 +179,17 @@ function grow(bytes: Uint8Array, length: number, capacity: number): Uint8Array {
 }
 
 /** Makes the present or later reading of a body fail, as its rest is malformed or late. */
-export function failBody(request: IncomingMessage, error: BodyError): void {
-  bodyErrors.set(request, error);
-  request.emit(BODY_FAILED, error);
+export function failBody(payload: Readable, error: BodyError): void {
+  bodyErrors.set(payload, error);
+  payload.emit(BODY_FAILED, error);
 }
 
-const bodyErrors = new WeakMap<IncomingMessage, BodyError>();
+const bodyErrors = new WeakMap<Readable, BodyError>();
 const BODY_FAILED = Symbol('body failed');
 
 const NO_BYTES = new Uint8Array();
 
-function isUnencoded({ headers }: IncomingMessage): boolean {
+function isUnencoded(headers: FastifyRequest['headers']): boolean {
   const encoding = headers['content-encoding'];
   return !encoding || encoding.toLowerCase() === 'identity';
-}
-
-/** Reads and discards the rest of a request's body, within limits of bytes and time. */
-export function discardBody(request: IncomingMessage): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let length = 0;
-  const timer = setTimeout(resolve, DISCARD_TIMEOUT_MS);
-  request
-    .on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > DISCARDED_BYTES_MAX) resolve();
-    })
-    .on('end', resolve)
-    .on('close', resolve)
-    .on(BODY_FAILED, resolve)
-    .resume();
-  if (request.readableEnded || request.destroyed || bodyErrors.has(request)) resolve();
-  return promise.finally(() => clearTimeout(timer));
 }

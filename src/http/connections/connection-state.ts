@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import { LINGER_MS } from '../limits.ts';
 
 /** A socket with the state of its connection as a property: a map beside the sockets would cost a request 5 %. */
@@ -44,6 +45,12 @@ class ConnectionState {
 export function stateOf(connection: Connection): ConnectionState {
   connection[STATE] ??= new ConnectionState();
   return connection[STATE];
+}
+
+/** Closes the connection after a response that is not sent yet. */
+export function closeAfter(reply: FastifyReply): void {
+  reply.header('connection', 'close');
+  stateOf(reply.request.socket).isClosing = true;
 }
 
 /** Ends our side and discards what the client sends: a reset could lose unread responses (RFC 9112, section 9.6). */

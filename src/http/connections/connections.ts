@@ -4,8 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpLimits } from '../limits.ts';
 import type { RequestLog } from '../request-log.ts';
-import { closeAfter } from '../response.ts';
-import { linger, stateOf } from './connection-state.ts';
+import { closeAfter, linger, stateOf } from './connection-state.ts';
 import { rejectOnSocket } from './socket-rejections.ts';
 
 /** The interval at which a stopping server looks for idle connections. */
@@ -116,13 +115,14 @@ export class Connections {
    * as the client may or may not send the body; and after an Upgrade, as the parser reads no further request.
    */
   readonly closeAfterSomeResponses = (
-    { raw }: FastifyRequest,
+    request: FastifyRequest,
     reply: FastifyReply,
     payload: unknown,
     done: (error: null, payload: unknown) => void,
   ): void => {
-    const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
-    if (awaitsContinue || raw.headers.upgrade !== undefined) closeAfter(reply);
+    const { headers } = request;
+    const awaitsContinue = headers.expect !== undefined && reply.statusCode >= 400;
+    if (awaitsContinue || headers.upgrade !== undefined) closeAfter(reply);
     if (!this.#isDraining) {
       done(null, payload);
       return;
@@ -130,7 +130,7 @@ export class Connections {
     // After two turns all pipelined requests are known: the connection may have been resumed with this request.
     setImmediate(() =>
       setImmediate(() => {
-        if (stateOf(raw.socket).last === reply.raw) closeAfter(reply);
+        if (stateOf(request.socket).last === reply.raw) closeAfter(reply);
         done(null, payload);
       }),
     );

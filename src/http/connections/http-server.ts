@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as Listener } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Allow } from '../allow.ts';
-import { JoiningRequest } from '../body/joining-request.ts';
 import type { HttpLimits } from '../limits.ts';
-import { UNSUPPORTED_METHOD } from '../malformed.ts';
 import { METHODS } from '../node-http.ts';
 import { requestIdOf } from '../request-id.ts';
 import type { RequestLog, RequestLogOptions } from '../request-log.ts';
 import { routableTarget } from '../request-target.ts';
 import { Connections } from './connections.ts';
+import { JoiningRequest } from './joining-request.ts';
+import { UNSUPPORTED_METHOD } from './malformed.ts';
 import { routeInOrder } from './pipelining.ts';
 import { rejectOnSockets } from './socket-rejections.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OutcomeName } from './outcomes.ts';
-import { send } from './response.ts';
+import type { OutcomeName } from '../outcomes.ts';
+import { send } from '../response.ts';
 
 /** A hook that rejects what the parser and the router accept, but the service does not. */
 export function rejectMalformed(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
