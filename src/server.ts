@@ -1,6 +1,6 @@
 import { BookHandlers } from './api/book-handlers.ts';
 import { describeError } from './api/describe-error.ts';
-import { describeRoutes } from './api/description/openapi.ts';
+import { OperationRoutes } from './api/description/openapi.ts';
 import { operations } from './api/description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './api/health-handlers.ts';
 import { ListHandler } from './api/list-handler.ts';
@@ -20,11 +20,11 @@ import { BodyReader, CONTENT_TYPE, parseBody } from './http/body/body-reader.ts'
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';
 import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
 import { rejectMalformed } from './http/connections/malformed.ts';
-import { allowOrigins } from './http/cors.ts';
+import { allowOrigins, expectPreflight } from './http/cors.ts';
 import { MemoryBudget } from './http/memory-budget.ts';
 import { REQUEST_ID_HEADER } from './http/request-id.ts';
 import { annotate, RequestLog, type RequestObserver } from './http/request-log.ts';
-import { respondWith, send } from './http/response.ts';
+import { CACHE_CONTROL, cacheControl, respondWith, send } from './http/response.ts';
 import type { GaugeSource } from './metrics/metrics.ts';
 import type { BookSearch } from './search/book-search.ts';
 import { searchBooks } from './search/operations.ts';
@@ -58,18 +58,25 @@ export function createServer(options: ServerOptions) {
     pass();
   });
   // Pages of these origins may read its response, and a preflight of theirs is answered here:
-  if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
+  if (options.corsOrigins.length > 0) {
+    app.addHook('onRequest', expectPreflight);
+    allowOrigins(app, options.corsOrigins);
+  }
   // It has a route, or is 405 or 404:
   app.setNotFoundHandler((request, reply) => {
     const methods = server.allow.of(request.url);
-    if (methods !== undefined) return send(reply.header('allow', methods), { outcome: 'methodNotAllowed' });
+    if (methods !== undefined)
+      return send(reply, { outcome: 'methodNotAllowed', headers: { allow: methods } });
     return redirectToConsole(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
-  // The hooks of a route run after those of all requests. It has a token, if its route needs one:
+  // The hooks of a route run after those of all requests. Caches may keep its response, or not:
+  const keepForClient = cacheControl(CACHE_CONTROL.protected);
+  const keepNowhere = cacheControl(CACHE_CONTROL.unprotected);
+  // It has a token, if its route needs one:
   const tokens = new TokenHandlers(options.tokens, options.credentials, options.throttle);
-  const protect = { onRequest: tokens.authenticate };
+  const protect = { onRequest: [keepForClient, tokens.authenticate] };
   // And an id that a book can have, if its path has one:
-  const protectBook = { onRequest: [tokens.authenticate, expectBookId] };
+  const protectBook = { onRequest: [...protect.onRequest, expectBookId] };
   // It has a body, if its route expects one, as bytes:
   app.decorateRequest('expectedBody', undefined);
   app.removeAllContentTypeParsers();
@@ -94,18 +101,23 @@ export function createServer(options: ServerOptions) {
     });
   // Its line is in the log (http/request-log.ts).
 
-  // Files, for which no token is needed.
-  serveDocs(app, describeRoutes(app, options.version));
+  // The routes. From each, its method is in Allow, and its operation in the description of the API.
+  const operationRoutes = new OperationRoutes();
+  app.addHook('onRoute', server.allow.add);
+  app.addHook('onRoute', operationRoutes.add);
+
+  // Files, for which no token is needed: web/ makes a route for each.
+  serveDocs(app, () => operationRoutes.describe(options.version));
   serveConsole(app);
 
   app.post(
     '/token',
-    { onRequest: tokens.throttle, ...login, config: operations.issueToken },
+    { onRequest: [keepNowhere, tokens.rejectThrottled], ...login, config: operations.issueToken },
     respondWith(tokens.issue),
   );
   app.post(
     '/token/renewal',
-    { onRequest: tokens.authenticateRenewal, config: operations.renewToken },
+    { onRequest: [keepNowhere, tokens.authenticateRenewal], config: operations.renewToken },
     respondWith(tokens.renew),
   );
 
@@ -156,8 +168,12 @@ export function createServer(options: ServerOptions) {
   }
 
   const health = new HealthHandlers(store, () => server.connections.isStopping);
-  app.get(HEALTH_PATH, { config: operations.checkHealth }, respondWith(health.check));
-  app.get(READINESS_PATH, { config: operations.checkReadiness }, respondWith(health.checkReadiness));
+  app.get(HEALTH_PATH, { onRequest: keepNowhere, config: operations.checkHealth }, respondWith(health.check));
+  app.get(
+    READINESS_PATH,
+    { onRequest: keepNowhere, config: operations.checkReadiness },
+    respondWith(health.checkReadiness),
+  );
   if (metrics) {
     app.get(METRICS_PATH, { config: operations.readMetrics }, async (_request, reply) =>
       reply

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { type BookStore, StoreUnavailable } from '../book/book-store.ts';
 import { annotate } from '../http/request-log.ts';
-import { CACHE_CONTROL, type HttpResult } from '../http/response.ts';
+import type { HttpResult } from '../http/response.ts';
 
 export const HEALTH_PATH = '/healthz';
 export const READINESS_PATH = '/readyz';
@@ -23,14 +23,10 @@ export class HealthHandlers {
   }
 
   /** GET /healthz */
-  readonly check = async (_request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    reply.header('cache-control', CACHE_CONTROL.unprotected);
-    return { outcome: 'alive' };
-  };
+  readonly check = async (): Promise<HttpResult> => ({ outcome: 'alive' });
 
   /** GET /readyz. The check of the store is not queued, so a busy service is ready. */
-  readonly checkReadiness = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    reply.header('cache-control', CACHE_CONTROL.unprotected);
+  readonly checkReadiness = async (request: FastifyRequest): Promise<HttpResult> => {
     if (this.#isStopping()) {
       annotate(request, 'info', { msg: 'the service is stopping' });
       return { outcome: 'serviceUnavailable' };

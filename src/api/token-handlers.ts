@@ -5,7 +5,7 @@ import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/
 import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
 import { Rejection } from '../http/rejection.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
-import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
+import { type HttpResult, send } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import { describeError } from './describe-error.ts';
 
@@ -23,22 +23,21 @@ export class TokenHandlers {
   }
 
   /** A hook of POST /token: whatever an address sends that has failed too often, it waits. */
-  readonly throttle = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
-    reply.header('cache-control', CACHE_CONTROL.unprotected);
+  readonly rejectThrottled = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     const ip = addressIn(request);
     const secondsToWait = this.#throttle.secondsToWait(ip);
     if (secondsToWait === 0) pass();
-    else send(reply, this.#throttled(request, reply, ip, secondsToWait));
+    else send(reply, this.#tooManyRequests(request, ip, secondsToWait));
   };
 
   /** POST /token */
-  readonly issue = async (request: BodyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  readonly issue = async (request: BodyRequest): Promise<HttpResult> => {
     const login = readBody(request, readLoginRequest, 'invalidRequestPayload');
     if (login instanceof Rejection) return login;
     if (!this.#credentials.match(login)) {
       const ip = addressIn(request);
       const secondsOverLimit = this.#throttle.fail(ip);
-      if (secondsOverLimit > 0) return this.#throttled(request, reply, ip, secondsOverLimit);
+      if (secondsOverLimit > 0) return this.#tooManyRequests(request, ip, secondsOverLimit);
       this.logins.failed++;
       annotate(request, 'warn', { client: addressOf(ip), msg: 'login failed' });
       return { outcome: 'invalidCredentials' };
@@ -56,21 +55,18 @@ export class TokenHandlers {
   /** POST /token/renewal */
   readonly renew = async ({ headers }: FastifyRequest): Promise<HttpResult> => {
     const token = this.#tokens.renew(headers.authorization ?? '');
-    return token instanceof Invalid
-      ? new Rejection('invalidToken', token)
-      : { outcome: 'tokenGenerated', data: { token } };
+    if (token instanceof Invalid) return new Rejection('invalidToken', { detail: token.detail });
+    return { outcome: 'tokenGenerated', data: { token } };
   };
 
   /** A hook of routes that need a token. With a read-only one, only GET and HEAD pass. */
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
-    reply.header('cache-control', CACHE_CONTROL.protected);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     this.#authenticate(request, reply, isRead, pass);
   };
 
   /** A hook of POST /token/renewal, for which a read-only token is enough. */
   readonly authenticateRenewal = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
-    reply.header('cache-control', CACHE_CONTROL.unprotected);
     this.#authenticate(request, reply, true, pass);
   };
 
@@ -87,11 +83,10 @@ export class TokenHandlers {
     else send(reply, { outcome: 'invalidToken', detail: detailOf(token, verdict) });
   }
 
-  #throttled(request: FastifyRequest, reply: FastifyReply, ip: string, seconds: number): HttpResult {
+  #tooManyRequests(request: FastifyRequest, ip: string, seconds: number): HttpResult {
     this.logins.throttled++;
     annotate(request, 'warn', { client: addressOf(ip), msg: 'too many failed logins' });
-    reply.header('retry-after', seconds);
-    return { outcome: 'tooManyRequests' };
+    return { outcome: 'tooManyRequests', headers: { 'retry-after': `${seconds}` } };
   }
 }
 

@@ -1,18 +1,17 @@
-import type { FastifyInstance } from 'fastify';
+import type { RouteOptions } from 'fastify';
 
-/** Collects the methods of each path from the routes that are added after this call, for `Allow` (RFC 9110, section 10.2.1). */
+/** The methods of each path, for `Allow` (RFC 9110, section 10.2.1). */
 export class Allow {
   readonly #paths = new Map<string, { readonly pattern: RegExp; readonly methods: string[] }>();
 
-  constructor(app: FastifyInstance) {
-    app.addHook('onRoute', ({ url, method }) => {
-      if (url === '*') return;
-      const pattern = new RegExp(`^${url.replaceAll('.', '[.]').replace(/:[a-z]+/g, '[^/]+')}$`);
-      const path = this.#paths.get(url) ?? { pattern, methods: [] };
-      this.#paths.set(url, path);
-      path.methods.push(...[method].flat());
-    });
-  }
+  /** A hook that is called with each route. */
+  readonly add = ({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void => {
+    if (url === '*') return;
+    const pattern = new RegExp(`^${url.replaceAll('.', '[.]').replace(/:[a-z]+/g, '[^/]+')}$`);
+    const path = this.#paths.get(url) ?? { pattern, methods: [] };
+    this.#paths.set(url, path);
+    path.methods.push(...[method].flat());
+  };
 
   /** @returns the methods of the path of a request target, with commas between them; undefined if there is no such path */
   of(target: string): string | undefined {

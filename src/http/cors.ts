@@ -1,14 +1,15 @@
 import cors from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** A hook before those of {@link allowOrigins}, whose plugin would handle every OPTIONS as a preflight. */
+export function expectPreflight(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+  const isPreflight = request.headers['access-control-request-method'] !== undefined;
+  if (request.method === 'OPTIONS' && !isPreflight) reply.callNotFound();
+  else pass();
+}
 
 /** Lets pages of these origins call the API from a browser (CORS_ORIGINS), preflights included. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
-  // The plugin would handle every OPTIONS as a preflight.
-  app.addHook('onRequest', (request, reply, pass) => {
-    const isPreflight = request.headers['access-control-request-method'] !== undefined;
-    if (request.method === 'OPTIONS' && !isPreflight) reply.callNotFound();
-    else pass();
-  });
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

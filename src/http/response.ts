@@ -32,6 +32,14 @@ export const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
 /** `Cache-Control` (RFC 9111, section 5.2.2): protected responses may be kept by their client, which revalidates them. */
 export const CACHE_CONTROL = { unprotected: 'no-store', protected: 'private, no-cache' } as const;
 
+/** Makes a hook of routes, which sets `Cache-Control` for all their responses, also for errors. */
+export function cacheControl(value: string) {
+  return (_request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
+    reply.header('cache-control', value);
+    pass();
+  };
+}
+
 /** Outcomes after which the connection is closed, as the rest of the request is malformed or not read. */
 const CLOSING_OUTCOMES: ReadonlySet<OutcomeName> = new Set([
   'badRequest',

@@ -17,6 +17,22 @@ const RULES: Readonly<Record<string, Rule>> = {
     modules: /^src\/http\/connections\//,
     planted: ['f(reply.raw);', 'function f({ raw, params }: FastifyRequest) {}'],
   },
+  'server.ts alone adds hooks, so that it shows the order of a request': {
+    text: /\.(?:addHook|set(?:Error|NotFound)Handler|addContentTypeParser|decorate(?:Request|Reply)?)\(/,
+    modules: /^src\/server\.ts$/,
+    planted: [`app.addHook('onSend', f)`, 'fastify.setErrorHandler(f)'],
+  },
+  'server.ts alone adds routes, but for those of the files of web/': {
+    text: /\bapp\s*\.(?:route|get|head|post|put|patch|delete|options|all)\(/,
+    modules: /^src\/(server|web\/(static-files|console))\.ts$/,
+    planted: [`app.get('/x', f)`, 'app.route({})'],
+  },
+  'http/ makes the responses of the results of handlers, which write no header beside them; web/ and /metrics make their own':
+    {
+      text: /\breply\s*\.(?:code|status|headers?|removeHeader|type|redirect|send)\(/,
+      modules: /^src\/(http\/|web\/(static-files|console)\.ts$|server\.ts$)/,
+      planted: [`reply.header('etag', tag)`, 'reply\n  .send({})'],
+    },
 };
 
 describe('Fastify is used with its grain:', () => {

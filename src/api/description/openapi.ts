@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { RouteOptions } from 'fastify';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatBytes, LOGIN_BYTES_MAX } from '../../http/body-limits.ts';
 import { STATUS_CODES } from '../../http/node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
@@ -21,15 +21,21 @@ interface OperationRoute {
   readonly operation: NamedOperation;
 }
 
-/** Describes the API by the routes that are added to a server after this call. @returns a function that makes `/openapi.json` */
-export function describeRoutes(app: FastifyInstance, version: string): () => object {
-  const routes: OperationRoute[] = [];
-  app.addHook('onRoute', ({ method, url, config = {} }) => {
+/** The routes that are operations of the API. */
+export class OperationRoutes {
+  readonly #routes: OperationRoute[] = [];
+
+  /** A hook that is called with each route. */
+  readonly add = ({ method, url, config = {} }: RouteOptions): void => {
     const isOperation = 'id' in config && method !== 'HEAD';
     if (isOperation && typeof method === 'string')
-      routes.push({ method, url, operation: config as NamedOperation });
-  });
-  return () => openApi(routes, version);
+      this.#routes.push({ method, url, operation: config as NamedOperation });
+  };
+
+  /** Makes `/openapi.json`. */
+  describe(version: string): object {
+    return openApi(this.#routes, version);
+  }
 }
 
 /** Describes the API by its routes (OpenAPI 3.1). */

@@ -26,7 +26,7 @@ export interface HttpServerOptions extends Pick<RequestLogOptions, 'logStream' |
  */
 export class HttpServer {
   readonly app: FastifyInstance;
-  readonly allow: Allow;
+  readonly allow = new Allow();
   readonly connections: Connections;
   #listeners: Listener[] = [];
 
@@ -57,7 +57,6 @@ export class HttpServer {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     });
     this.app = app;
-    this.allow = new Allow(app);
     // A client that half-closes its side after the last request still gets its responses.
     Object.assign(app.server, { httpAllowHalfOpen: true });
     this.connections = new Connections(app.server, limits, log);
