@@ -7,11 +7,6 @@ import { MemoryBudget, Reservation } from '../memory-budget.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { Rejection } from '../rejection.ts';
 
-export type BodyError = Extract<
-  OutcomeName,
-  'payloadTooLarge' | 'badRequest' | 'requestTimeout' | 'serviceUnavailable'
->;
-
 /** A request of a route that expects a body: `request.body` has its bytes, or says why there are none. */
 export type BodyRequest = FastifyRequest<{ Body: Uint8Array | Rejection }>;
 
@@ -55,8 +50,7 @@ export function parseBody(
   _payload: RequestPayload,
   done: (error: null, body?: Uint8Array | Rejection) => void,
 ): void {
-  if (expectedBody)
-    expectedBody.read((body) => done(null, typeof body === 'string' ? new Rejection(body) : body));
+  if (expectedBody) expectedBody.read((body) => done(null, body));
   else done(null);
 }
 
@@ -93,36 +87,36 @@ class ExpectedBody {
    * Reads the body. 100 Continue is sent only now, after the checks that need no body (RFC 9110, section 10.1.1). A body with a
    * Content-Encoding is not decoded, but counts as no bytes.
    */
-  read(settle: (body: Uint8Array | BodyError) => void): void {
+  read(settle: (body: Uint8Array | Rejection) => void): void {
     const payload = this.#payload;
     const { headers } = this.#reply.request;
     const isTooLong = Number(headers['content-length']) > this.#bytesMax;
-    const error = isTooLong ? 'payloadTooLarge' : bodyErrors.get(payload);
-    if (error) {
-      settle(error);
+    const rejection = isTooLong ? new Rejection('payloadTooLarge') : rejections.get(payload);
+    if (rejection) {
+      settle(rejection);
       return;
     }
     if (headers.expect !== undefined) sendContinue(this.#reply);
 
     let bytes: Uint8Array = NO_BYTES;
     let length = 0;
-    const end = (body: Uint8Array | BodyError) => {
+    const end = (body: Uint8Array | Rejection) => {
       payload
         .off('data', onData)
         .off('end', onEnd)
         .off('error', onAbort)
         .off('close', onAbort)
         .off(BODY_FAILED, end);
-      if (typeof body === 'string') this.#reservation?.resize(0);
+      if (body instanceof Rejection) this.#reservation?.resize(0);
       settle(body);
     };
     const onData = (chunk: Buffer) => {
       const newLength = length + chunk.length;
-      if (newLength > this.#bytesMax) return end('payloadTooLarge');
+      if (newLength > this.#bytesMax) return end(new Rejection('payloadTooLarge'));
       if (newLength > bytes.length) {
         // A list of chunks of one byte each would need a hundred times the memory.
         const capacity = length === 0 ? newLength : Math.min(2 * newLength, this.#bytesMax);
-        if (!this.#reserve(capacity)) return end('serviceUnavailable');
+        if (!this.#reserve(capacity)) return end(new Rejection('serviceUnavailable'));
         bytes = length === 0 ? chunk : grow(bytes, length, capacity);
       }
       if (length > 0) bytes.set(chunk, length);
@@ -132,7 +126,7 @@ class ExpectedBody {
       const body = length === bytes.length ? bytes : bytes.subarray(0, length);
       end(isUnencoded(headers) ? body : NO_BYTES);
     };
-    const onAbort = () => end('badRequest');
+    const onAbort = () => end(new Rejection('badRequest'));
     payload
       .on('data', onData)
       .on('end', onEnd)
@@ -161,7 +155,7 @@ class ExpectedBody {
       .on('close', resolve)
       .on(BODY_FAILED, resolve)
       .resume();
-    if (payload.readableEnded || payload.destroyed || bodyErrors.has(payload)) resolve();
+    if (payload.readableEnded || payload.destroyed || rejections.has(payload)) resolve();
     return promise.finally(() => clearTimeout(timer));
   }
 
@@ -179,12 +173,12 @@ function grow(bytes: Uint8Array, length: number, capacity: number): Uint8Array {
 }
 
 /** Makes the present or later reading of a body fail, as its rest is malformed or late. */
-export function failBody(payload: Readable, error: BodyError): void {
-  bodyErrors.set(payload, error);
-  payload.emit(BODY_FAILED, error);
+export function failBody(payload: Readable, rejection: Rejection): void {
+  rejections.set(payload, rejection);
+  payload.emit(BODY_FAILED, rejection);
 }
 
-const bodyErrors = new WeakMap<Readable, BodyError>();
+const rejections = new WeakMap<Readable, Rejection>();
 const BODY_FAILED = Symbol('body failed');
 
 const NO_BYTES = new Uint8Array();

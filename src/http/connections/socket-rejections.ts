@@ -1,8 +1,9 @@
 import type { Server } from 'node:http';
 import type { Allow } from '../allow.ts';
-import { type BodyError, failBody } from '../body/body-reader.ts';
+import { failBody } from '../body/body-reader.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
+import { Rejection } from '../rejection.ts';
 import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { RequestLog } from '../request-log.ts';
 import { routableTarget } from '../request-target.ts';
@@ -66,7 +67,7 @@ function rejectUnparsable(socket: Connection, log: RequestLog, outcome: OutcomeN
   const request = state.last?.req;
   // In a body: the one response to its request is pending or finished.
   const isInBody = request !== undefined && !request.complete;
-  if (isInBody) failBody(request, outcome as BodyError);
+  if (isInBody) failBody(request, new Rejection(outcome));
   // Further data fails to parse again and again, but is rejected once.
   if (wasClosing) return;
   afterResponses(socket, () =>
