@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
-import { isClosed, onClose } from '../http/connections/node-response.ts';
+import { isClosed } from '../http/connections/node-response.ts';
 import { type MemoryBudget, Reservation } from '../http/memory-budget.ts';
 
 /** What the responses may use that clients have not read yet. */
@@ -26,11 +26,6 @@ export class UnreadResponse {
     this.#limits = limits;
     this.#reply = reply;
     this.#reservation = new Reservation(limits.budget, reply);
-  }
-
-  /** Calls a function when the response is sent, or the client has disconnected, perhaps at once. */
-  onClose(closed: (isSent: boolean) => void): void {
-    onClose(this.#reply, closed);
   }
 
   /** Called just before a part of the response is read. @throws StoreUnavailable when the client has disconnected */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { UnreadResponse } from '../api/unread-response.ts';
+import type { FastifyReply } from 'fastify';
 import { DueTimer } from '../changes/due-timer.ts';
+import { onClose } from '../http/connections/node-response.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from './book-history.ts';
 
 /** The interval of polls for changes of other programs, while a follower waits. */
@@ -46,14 +47,14 @@ export class Followers {
   async next(
     request: ChangeRequest,
     ms: number,
-    response: UnreadResponse,
+    reply: FastifyReply,
   ): Promise<ChangePage | CursorFault | undefined> {
     if (this.#isStopping) return undefined;
     const { promise, resolve } = Promise.withResolvers<ReadChanges | undefined>();
     const position = request.after?.position ?? 0;
     const giveUp = () => resolve(undefined);
     const timer = setTimeout(giveUp, ms);
-    response.onClose(giveUp);
+    onClose(reply, giveUp);
     const follower: Follower = { position, wake: resolve };
     this.#waiting.add(follower);
     // At the last change, it can wait for the next poll.

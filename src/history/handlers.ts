@@ -76,8 +76,8 @@ export class HistoryHandlers {
     if (page instanceof Rejection) return page;
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (page.changes.length === 0 && waitMs > 0) {
-      const next = await this.#followers.next({ after: page.next, limit }, waitMs, response);
-      page = next ? rejectFault(next) : page;
+      const next = await this.#followers.next({ after: page.next, limit }, waitMs, reply);
+      page = next ? toPage(next) : page;
       if (page instanceof Rejection) return page;
     }
     return toResult('changesRetrieved', page.changes, response, linkTo('/changes', target, page.next));
@@ -125,15 +125,16 @@ export class HistoryHandlers {
 
   /** The last change of a book, if it is no deletion or its book meets the preconditions: no other one is undone. */
   async #deletionIfMet(request: FastifyRequest, id: number): Promise<Deletion | Rejection> {
-    const page = await this.#history.read({ of: id, limit: 1 });
-    const last = typeof page === 'string' ? undefined : page.changes[0];
+    const page = toPage(await this.#history.read({ of: id, limit: 1 }));
+    if (page instanceof Rejection) return page;
+    const [last] = page.changes;
     if (!last) return new Rejection('bookNotFound');
     const isMet = last.type !== 'deleted' || evaluatePreconditions(request, entityTag(last.book)) === 'met';
     return isMet ? { id, cursor: last.cursor } : new Rejection('preconditionFailed');
   }
 
   async #readPage(request: ChangeRequest, response: UnreadResponse): Promise<ChangePage | Rejection> {
-    return rejectFault(await this.#history.read(request, () => response.expectRoom(CHANGES_BYTES_MAX)));
+    return toPage(await this.#history.read(request, () => response.expectRoom(CHANGES_BYTES_MAX)));
   }
 
   /** The changes of a book, of all books, or the deletions. */
@@ -159,7 +160,7 @@ export class HistoryHandlers {
   }
 }
 
-function rejectFault(page: ChangePage | CursorFault): ChangePage | Rejection {
+function toPage(page: ChangePage | CursorFault): ChangePage | Rejection {
   return typeof page === 'string' ? CURSOR_FAULTS[page] : page;
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListHandler } from '../api/list-handler.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
+import { onClose } from '../http/connections/node-response.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import { linkToNext } from '../http/query-parameters.ts';
 import { Rejection } from '../http/rejection.ts';
@@ -66,9 +67,9 @@ export class SearchHandler {
     const response = new UnreadResponse(this.#unread, reply);
     response.expectRoom(bytesMax);
     this.count++;
-    response.onClose(() => this.count--);
+    onClose(reply, () => this.count--);
     const query = { ...list.query, bytesMax };
-    const search = new TimedSearch(this.#search, query, response, this.#searchMs);
+    const search = new TimedSearch(this.#search, query, reply, this.#searchMs);
     const headers = list.isCounted ? await countMatches(search, list) : {};
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);

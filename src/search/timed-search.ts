@@ -1,5 +1,6 @@
-import type { UnreadResponse } from '../api/unread-response.ts';
+import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
+import { onClose } from '../http/connections/node-response.ts';
 import type { BookPosition, BookSearch, SearchPage, SearchQuery } from './book-search.ts';
 
 /** Runs one query, until it takes too long or the client disconnects. */
@@ -12,12 +13,12 @@ export class TimedSearch {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param waitMs the time that the client may wait for the next part of the response */
-  constructor(search: BookSearch, query: SearchQuery, response: UnreadResponse, waitMs: number) {
+  constructor(search: BookSearch, query: SearchQuery, reply: FastifyReply, waitMs: number) {
     this.#search = search;
     this.#query = query;
     this.#waitMs = waitMs;
     this.restartWait();
-    response.onClose((isSent) => {
+    onClose(reply, (isSent) => {
       clearTimeout(this.#timer);
       if (!isSent) this.#abort('the client has disconnected');
     });

@@ -23,6 +23,11 @@ const RULES: readonly ImportRule[] = [
   },
   { rule: 'search/ and history/ do not know each other', modules: /^history\//, mayNotImport: /^search\// },
   { rule: 'search/ and history/ do not know each other', modules: /^search\//, mayNotImport: /^history\// },
+  {
+    rule: 'of search/ and history/, what handles or describes requests imports api/',
+    modules: /^(search\/(?!(search-handler|operations)\.ts)|history\/(?!(handlers|ids|operations)\.ts))/,
+    mayNotImport: /^api\//,
+  },
   { rule: 'a leaf imports nothing', modules: /^(json\/|secret\.ts)/, mayImport: /^json\// },
   { rule: 'book/ imports the JSON reader only', modules: /^book\//, mayImport: /^(book|json)\// },
   { rule: 'log/ imports nothing', modules: /^log\//, mayImport: /^log\// },
@@ -305,6 +310,11 @@ describe('The check of imports', () => {
       'changes/postgres/tables.ts',
       `import { x } from '../../history/change-cursor.ts';`,
       /below search/,
+    ],
+    'of api/ by an engine of the search': [
+      'search/searcher.ts',
+      `import { x } from '../api/many-books.ts';`,
+      /what handles or describes requests/,
     ],
     'of the history by the search': [
       'search/search-handler.ts',
