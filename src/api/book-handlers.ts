@@ -8,7 +8,7 @@ import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { Rejection } from '../http/rejection.ts';
 import type { HttpResult } from '../http/response.ts';
-import { idInPath, toBookResult } from './one-book.ts';
+import { idInPath, toBookResult, WRITE_ATTEMPTS_MAX } from './one-book.ts';
 
 /** The handlers of single books (specification, "Endpoints"). All need a token. */
 export class BookHandlers {
@@ -109,5 +109,3 @@ const AFTER_NOT_FOUND: ReadonlySet<OutcomeName> = new Set(['invalidInput', 'payl
 
 /** Attempts of a write of a book that stays the same meanwhile: another program may delete and restore it between two of them. */
 const LEFT_OUT_ATTEMPTS = 3;
-/** Attempts of a conditional write. Each failure means that a concurrent write succeeded. */
-export const WRITE_ATTEMPTS_MAX = 100;

@@ -19,3 +19,6 @@ export function idInPath({ params }: FastifyRequest): number {
 export function toBookResult(outcome: OutcomeName, book: Book, etag = entityTag(book)): HttpResult {
   return { outcome, data: book, headers: { etag } };
 }
+
+/** Attempts of a conditional write. Each failure means that a concurrent write succeeded. */
+export const WRITE_ATTEMPTS_MAX = 100;

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { WRITE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
 import { bytesOfBooks, invalidIndex } from '../api/many-books.ts';
-import { idInPath, toBookResult } from '../api/one-book.ts';
+import { idInPath, toBookResult, WRITE_ATTEMPTS_MAX } from '../api/one-book.ts';
 import type { SerialQueue } from '../api/serial-queue.ts';
 import { type UnreadLimits, UnreadResponse } from '../api/unread-response.ts';
 import type { Book } from '../book/book.ts';
