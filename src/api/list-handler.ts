@@ -65,10 +65,13 @@ export class ListHandler {
           ? undefined
           : this.#store.list(page.last, { bytes: LIST_PAGE.bytes, books, begin });
       next?.catch(() => {}); // The client may disconnect before the generator awaits it.
-      yield page.json;
+      const { json, free } = page;
+      const { length } = json;
+      yield json;
       if (!next) return;
-      const { length } = page.json;
       page = await next;
+      // A slow client's pages are left to the garbage collection.
+      if (response.isWritten) free?.();
       // Only a book that another program has stored is longer than a page.
       response.hold(Math.max(2 * LIST_PAGE.bytes, length + page.json.length));
     }

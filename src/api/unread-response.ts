@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { StoreUnavailable } from '../book/book-store.ts';
-import { isClosed } from '../http/connections/node-response.ts';
+import { isClosed, isWritten } from '../http/connections/node-response.ts';
 import { type MemoryBudget, Reservation } from '../http/memory-budget.ts';
 
 /** What the responses may use that clients have not read yet. */
@@ -26,6 +26,11 @@ export class UnreadResponse {
     this.#limits = limits;
     this.#reply = reply;
     this.#reservation = new Reservation(limits.budget, reply);
+  }
+
+  /** Whether the operating system has all bytes that the response was given, so that their memory is no longer needed. */
+  get isWritten(): boolean {
+    return isWritten(this.#reply);
   }
 
   /** Called just before a part of the response is read. @throws StoreUnavailable when the client has disconnected */

@@ -124,6 +124,11 @@ export interface ListPage {
   readonly json: Uint8Array;
   /** The id of the last book of the page; undefined when no page follows. */
   readonly last: number | undefined;
+  /**
+   * Frees the memory of `json`, which is then empty, when all callers that share it have called this once. Without it, a garbage collection
+   * does. No program may read or send the bytes any more.
+   */
+  readonly free?: () => void;
 }
 
 /** A constraint, a trigger or a type of the table, which another program may have made, does not accept a book. */

@@ -55,6 +55,9 @@ export const OUTCOME_HEADERS = Object.fromEntries(
   ]),
 ) as Readonly<Record<OutcomeName, Headers>>;
 
+/** A stream that keeps no bytes back: when its source is asked for more, the response was given all before. */
+const STREAM = { objectMode: false, highWaterMark: 1 };
+
 /** Makes a route's handler from a function that returns a result. */
 export function respondWith(handle: (request: BodyRequest, reply: FastifyReply) => Promise<HttpResult>) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
@@ -83,7 +86,7 @@ export function send(
   return reply.send(
     Symbol.iterator in json
       ? Buffer.concat([prefix, ...json, suffix])
-      : Readable.from(inEnvelope(prefix, json, suffix), { objectMode: false }),
+      : Readable.from(inEnvelope(prefix, json, suffix), STREAM),
   );
 }
 

@@ -45,7 +45,7 @@ export interface PageRow {
   readonly last: number | null;
   /** Whether a book follows: true, or 1. */
   readonly more: unknown;
-  /** The books as JSON objects with commas between them. */
+  /** The books as JSON objects with commas between them, in memory of its own. */
   readonly json: Uint8Array | null;
 }
 
@@ -62,10 +62,22 @@ export async function readPages(
   requests: readonly PageRequest[],
   read: (different: readonly PageRequest[]) => Promise<readonly ListPage[]>,
 ): Promise<ListPage[]> {
-  const different = new Map(requests.map((request) => [keyOf(request), request]));
-  const pages = await read([...different.values()]);
-  const numbers = new Map([...different.keys()].map((key, index) => [key, index]));
-  return requests.map((request) => pages[numbers.get(keyOf(request)) as number] as ListPage);
+  const sharing = Map.groupBy(requests, keyOf);
+  const pages = await read([...sharing.values()].map(([request]) => request as PageRequest));
+  const shared = new Map(
+    [...sharing].map(([key, { length }], index) => [key, share(pages[index] as ListPage, length)]),
+  );
+  return requests.map((request) => shared.get(keyOf(request)) as ListPage);
+}
+
+/** The pages of a long list are hundreds of megabytes: as garbage, each 15 MB of them would cause a full garbage collection. */
+function share(page: ListPage, callers: number): ListPage {
+  let remaining = callers;
+  const free = () => {
+    remaining--;
+    if (remaining === 0) (page.json.buffer as ArrayBuffer).transfer(0);
+  };
+  return { ...page, free };
 }
 
 function keyOf({ after, books, bytes }: PageRequest): string {

@@ -15,7 +15,8 @@ for (const engine of engines) {
       const list = store.list.bind(store);
       store.list = async (after, options) => {
         const page = await list(after, options);
-        pages.push(page);
+        // A copy, as the service frees pages.
+        pages.push({ ...page, json: page.json.slice() });
         return page;
       };
       await using service = await startServiceOn(store);
@@ -45,6 +46,28 @@ for (const engine of engines) {
       const lists = await Promise.all(Array.from({ length: 128 }, () => service.fetch('GET', '/books')));
       assert.ok(lists.every(({ status }) => status === 200));
       for (const list of lists) assert.equal(((await list.json()) as { data: Book[] }).data.length, 5_000);
+    });
+
+    test('sends a client that stops reading all books, while others read the same pages', async () => {
+      await using service = await startService({ engine: engine.name });
+      const letters = 'abcdefgh';
+      // More bytes than the sockets keep.
+      for (const letter of letters) {
+        const books = JSON.stringify(makeBooks(4_000, letter.repeat(1_000)));
+        assert.equal((await service.fetch('POST', '/books', books)).status, 201);
+      }
+      const headers = { authorization: service.token };
+      const responses = await Promise.all([1, 2, 3].map(() => fetch(`${service.url}/books`, { headers })));
+      const [stopped, ...others] = responses;
+      const texts = await Promise.all(others.map((response) => response.text()));
+      texts.push((await stopped?.text()) ?? '');
+      for (const text of texts) {
+        const { data } = JSON.parse(text) as { data: Book[] };
+        assert.equal(data.length, 32_000);
+        const isWhole = ({ id, title }: Book) =>
+          title === letters[Math.floor((id - 1) / 4_000)]?.repeat(1_000);
+        assert.ok(data.every(isWhole));
+      }
     });
 
     test('returns every book that exists throughout once, in ascending order of id, while others write', async () => {

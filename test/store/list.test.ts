@@ -16,7 +16,7 @@ import { createMany, listBooks, openStoreAt, renderList, textOf } from '../../te
 import { observing } from './observing.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
-const EMPTY_PAGE: ListPage = { json: new Uint8Array(), last: undefined };
+const EMPTY_PAGE = { json: '', last: undefined };
 
 for (const engine of engines) {
   describe(`The list on ${engine.name}`, () => {
@@ -24,7 +24,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
 
-      assert.deepEqual(await store.list(), EMPTY_PAGE);
+      assert.deepEqual(render(await store.list()), EMPTY_PAGE);
     });
 
     test('equals JSON.stringify of the books, byte for byte', async (t) => {
@@ -68,8 +68,25 @@ for (const engine of engines) {
       assert.equal(textOf(await store.list(0)), renderBooks([first, ...rest]));
       assert.equal(textOf(await store.list(first.id)), renderBooks(rest));
       assert.equal(textOf(await store.list(second.id)), renderBooks(rest));
-      assert.deepEqual(await store.list(books.at(-1)?.id), EMPTY_PAGE);
-      assert.deepEqual(await store.list(ID_MAX), EMPTY_PAGE);
+      assert.deepEqual(render(await store.list(books.at(-1)?.id)), EMPTY_PAGE);
+      assert.deepEqual(render(await store.list(ID_MAX)), EMPTY_PAGE);
+    });
+
+    test('frees a page when all callers that share it have freed it', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const books = await createBooks(store, 5);
+      // The first call is a batch of its own.
+      const [alone, ...shared] = await Promise.all([1, 2, 3].map(() => store.list()));
+      assert.ok(alone && shared.length === 2);
+      for (const page of [alone, ...shared]) {
+        assert.equal(textOf(page), renderBooks(books));
+        page.free?.();
+      }
+      assert.deepEqual(
+        [alone, ...shared].map(({ json }) => json.length),
+        [0, 0, 0],
+      );
     });
 
     test('has each book once in pages of every size, which have no more bytes than they may, and no fewer than they can', async () => {
@@ -212,6 +229,10 @@ async function readPages(store: BookStore, options: PageOptions): Promise<Book[]
     after = page.last;
   } while (after !== undefined);
   return pages;
+}
+
+function render(page: ListPage): object {
+  return { json: textOf(page), last: page.last };
 }
 
 function gone(): never {

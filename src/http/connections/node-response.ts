@@ -12,6 +12,12 @@ export function onClose({ raw }: FastifyReply, closed: (isSent: boolean) => void
   else raw.once('close', close);
 }
 
+/** Whether the operating system has all bytes that a response was given, so that their memory is no longer needed. */
+export function isWritten({ raw }: FastifyReply): boolean {
+  // Until a pipelined response has its turn, it has no socket.
+  return !raw.destroyed && raw.socket !== null && raw.writableLength === 0;
+}
+
 /** Sends 100 Continue, unless the request is HTTP/1.0, which does not have it (RFC 9110, section 10.1.1). */
 export function sendContinue({ raw }: FastifyReply): void {
   if (raw.req.httpVersionMinor > 0) raw.writeContinue();
