@@ -48,4 +48,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=16", "bin/bookkeeping.mjs"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "bin/bookkeeping.mjs"]

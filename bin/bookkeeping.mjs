@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
+#!/usr/bin/env -S node --max-semi-space-size=8
 // The command `bookkeeping`, which `npm start` runs, too. It is plain JavaScript and runs on any recent Node: in a clone it
 // installs missing dependencies, and if this Node is too old it starts the one in node_modules.
 
@@ -47,7 +47,7 @@ function install(...options) {
 
 /** Runs the command on another Node, forwards signals to it, and exits in the same way. */
 function runWith(program) {
-  const child = spawn(program, ['--max-semi-space-size=16', fileURLToPath(main), ...process.argv.slice(2)], {
+  const child = spawn(program, ['--max-semi-space-size=8', fileURLToPath(main), ...process.argv.slice(2)], {
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
     stdio: 'inherit',
   });

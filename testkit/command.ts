@@ -9,7 +9,7 @@ import { parseStoreAddress } from '../src/store/address.ts';
 export const BOOKKEEPING = join(import.meta.dirname, '..', 'bin', 'bookkeeping.mjs');
 
 /** The option in its first line. */
-const MEMORY_OPTION = '--max-semi-space-size=16';
+const MEMORY_OPTION = '--max-semi-space-size=8';
 
 export interface RunOptions {
   /** The working directory. */

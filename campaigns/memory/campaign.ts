@@ -78,7 +78,7 @@ interface LoadResult {
  */
 async function applyLoad(engine: EngineName, load: Load, times: number): Promise<LoadResult> {
   using limits = new DisposableStack();
-  await using launched = await launchService(engine, { HISTORY: 'on' }, ['--max-semi-space-size=16']);
+  await using launched = await launchService(engine, { HISTORY: 'on' }, ['--max-semi-space-size=8']);
   const { service } = launched;
   limits.use(limitMemory(service.pid, MEMORY_MIB * MEBIBYTE));
   await service.listening();
