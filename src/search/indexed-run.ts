@@ -1,3 +1,4 @@
+import { ID_MAX } from '../book/book.ts';
 import type { BookCount, BookPosition, SearchQuery } from './book-search.ts';
 import {
   afterCondition,
@@ -15,15 +16,31 @@ import {
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 import { type Condition, Parameters } from './parameters.ts';
-import type { AccessPath, IndexedSnapshot, Match, Paths, Positions, Row } from './snapshot.ts';
+import type {
+  AccessPath,
+  IdBounds,
+  IndexedSnapshot,
+  Match,
+  Paths,
+  Positions,
+  RangedPath,
+  Row,
+} from './snapshot.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
 
 /** The most candidates that a statement sorts for a page, unless the store is large. */
 const SORTED_MAX = 5_000;
 /** The most books that a statement compares in order, for a page or a count. */
-const COMPARED_MAX = 5_000;
+export const COMPARED_MAX = 5_000;
+/** If more of those books match, it takes less time to count without an index. */
+const COMMON_MIN = COMPARED_MAX / 2;
 /** The books of which a statement reads the keys of twins from an index, to compare those with equal ones. */
 const TWIN_KEYS_MAX = 20_000;
+
+/** A statement compares the candidates of at most so many times as many ranges of ids as the one before. */
+const RANGES_GROWTH = 8;
+/** The candidates of ranges that a statement is to compare at most, by those of the statement before. */
+const RANGES_CANDIDATES = 20_000;
 
 /** Up to so many books it takes less to read them in their order than to find the last one by its number. */
 export const READ_MAX = 20_000;
@@ -33,7 +50,8 @@ export const READ_MAX = 20_000;
  *
  * - If an access path has few candidates, it sorts those that match.
  * - Of twins, it reads the keys of the next books, and compares the books whose keys others have.
- * - Else it compares the next books in the order of the query, or the next candidates of a path that has them in this order.
+ * - Else it compares the next books in the order of the query, or the next candidates of a path that has them in this order or in ranges
+ *   of ids.
  * - If there is nothing to compare, as all books match, it reads the page.
  */
 export class IndexedRun {
@@ -41,7 +59,8 @@ export class IndexedRun {
   readonly #needles: Needles | undefined;
   readonly #snapshot: IndexedSnapshot;
   readonly #unselective: UnselectivePaths;
-  #knownPaths: Paths | undefined;
+  /** Of pages: what they need is estimated, which counts do without. */
+  #paths: Paths = { others: [] };
   readonly #match: Condition;
 
   constructor(
@@ -61,9 +80,13 @@ export class IndexedRun {
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
     const page = new PageBuilder(limit, after, this.#query);
+    const [query, needles, { dialect }] = [this.#query, this.#needles, this.#snapshot];
+    const byId = query.sort === 'id' ? await dialect.pathsById?.(query, needles) : undefined;
+    this.#paths = byId ?? { others: dialect.accessPaths(query, needles) };
     const matches = await this.#sortCandidates(page);
     if (matches) page.addLast(matches);
     else if (this.#query.sort === 'twins') await this.#walk(page, () => this.#nextTwins(page));
+    else if (this.#paths.ranges) await this.#walk(page, this.#nextInRanges(page, this.#paths.ranges));
     else if (this.#needles || comparesFields(this.#query))
       await this.#walk(page, () => this.#nextCompared(page));
     else await this.#readAll(page);
@@ -71,47 +94,63 @@ export class IndexedRun {
   }
 
   async count(after: BookPosition | undefined): Promise<BookCount> {
-    const total = after ? undefined : await this.#countAll();
+    const [query, needles, { dialect }] = [this.#query, this.#needles, this.#snapshot];
+    const isOfTwins = query.sort === 'twins';
+    let total = after || isOfTwins ? undefined : await this.#countByIndex();
     if (total !== undefined) return { count: total, last: undefined };
-    return sumCounts(after, (position) => this.#countAfter(position));
+    const byId = isOfTwins ? undefined : await dialect.pathsById?.(query, needles);
+    const paths = byId?.ranges ? byId.others : dialect.accessPaths(query, needles);
+    total = after ? undefined : await this.#countCandidates(paths);
+    if (total !== undefined) return { count: total, last: undefined };
+    return sumCounts(
+      after,
+      byId?.ranges ? this.#countingRanges(byId.ranges) : (position) => this.#countAfter(position),
+    );
   }
 
   /** The first matches, by the first access path with few enough candidates to compare and sort all of them. */
   async #sortCandidates(page: PageBuilder): Promise<readonly Match[] | undefined> {
-    const { candidates } = this.#snapshot.dialect;
-    const order = orderOf(this.#query);
     const after = this.#after(page.last);
     for (const path of this.#paths.others) {
-      const sortedMax = this.#sortedMax(page);
-      const rows = await this.#selectCandidates(
-        path,
-        sortedMax,
-        (selected, parameters) =>
-          `with candidates as materialized (${selected}),
-             size as materialized (select count(*) as books from candidates)
-           select books, matches.* from size left join (
-             select ${matchColumns(this.#query)} from ${candidates}
-             where (select books from size) <= ${sortedMax} and ${after(parameters)} and ${this.#match(parameters)}
-             order by ${order} limit ${page.selectedNext}
-           ) as matches on true
-           order by ${order.replace(keyColumnOf(this.#query), 'key')}`,
+      // A scan takes less if the index of each order has what the path selects by.
+      const sortedMax = path.ids ? SORTED_MAX : this.#sortedMax(page);
+      const rows = await this.#selectCandidates(path, sortedMax, (selected, parameters) =>
+        this.#selectMatches(
+          selected,
+          parameters,
+          page,
+          `(select books from size) <= ${sortedMax} and ${after(parameters)}`,
+        ),
       );
-      if (rows.length > 0) return rows.filter(({ id }) => id !== null) as unknown as Match[];
+      if (rows.length > 0) return toMatches(rows);
     }
     return undefined;
   }
 
+  /** Selects the first matches among candidates, each with the number of the candidates; if there are none, this alone. */
+  #selectMatches(candidates: string, parameters: Parameters, page: PageBuilder, condition = 'true'): string {
+    const order = orderOf(this.#query);
+    return `
+      with candidates as materialized (${candidates}),
+        size as materialized (select count(*) as books from candidates)
+      select books, matches.* from size left join (
+        select ${matchColumns(this.#query)} from ${this.#snapshot.dialect.candidates}
+        where ${condition} and ${this.#match(parameters)}
+        order by ${order} limit ${page.selectedNext}
+      ) as matches on true
+      order by ${order.replace(keyColumnOf(this.#query), 'key')}`;
+  }
+
   /** So many candidates take about as long to sort as it takes to find a page of them in the order of all books, if that is no scan. */
   #sortedMax({ selectedNext }: PageBuilder): number {
-    const books = this.#query.sort === 'id' ? 0 : (this.#snapshot.lastId ?? 0);
+    const books = this.#query.sort === 'id' ? 0 : (this.#snapshot.estimatedBooks ?? 0);
     return Math.max(SORTED_MAX, Math.round(Math.sqrt(selectedNext * books)));
   }
 
   /** The number of matches, by the first access path with few enough candidates to compare all of them. */
-  async #countCandidates(): Promise<number | undefined> {
-    const { dialect } = this.#snapshot;
-    const { candidates, countedMax } = dialect;
-    for (const path of dialect.accessPaths(this.#query, this.#needles)) {
+  async #countCandidates(paths: readonly AccessPath[]): Promise<number | undefined> {
+    const { candidates, countedMax } = this.#snapshot.dialect;
+    for (const path of paths) {
       const [row] = await this.#selectCandidates(
         path,
         countedMax,
@@ -134,20 +173,22 @@ export class IndexedRun {
     const selected = `${path(parameters)} limit ${candidatesMax + 1}`;
     const key = `${selected} ${JSON.stringify(parameters.values)}`;
     if (this.#unselective.has(key)) return [];
-    const rows = await this.#snapshot.rows(statement(selected, parameters), parameters);
-    if (Number(rows[0]?.books) <= candidatesMax) return rows;
+    if (!(await this.#areTooMany(path, candidatesMax))) {
+      const rows = await this.#snapshot.rows(statement(selected, parameters), parameters);
+      if (Number(rows[0]?.books) <= candidatesMax) return rows;
+    }
     this.#unselective.add(key);
     return [];
   }
 
-  /** Of pages: what they need is estimated, which counts do without. */
-  get #paths(): Paths {
-    const [query, needles, { dialect }] = [this.#query, this.#needles, this.#snapshot];
-    this.#knownPaths ??= (query.sort === 'id' ? dialect.pathsById?.(query, needles) : undefined) ?? {
-      ordered: undefined,
-      others: dialect.accessPaths(query, needles),
-    };
-    return this.#knownPaths;
+  /** Whether an index alone has more candidates than these. */
+  async #areTooMany({ ids }: AccessPath, candidatesMax: number): Promise<boolean> {
+    if (!ids) return false;
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select count(*) as books from (${ids(parameters)} limit ${candidatesMax + 1}) as candidates`,
+    );
+    return Number(row?.books) > candidatesMax;
   }
 
   /** Goes through the books in the order of the query, some of which match, until the page is full, no book follows or the time is over. */
@@ -195,6 +236,30 @@ export class IndexedRun {
     return { matches, end: matches.length < selectedNext ? await this.#endOfCompared(last) : undefined };
   }
 
+  /** Compares the candidates of some ranges of ids in a statement; if these may be many, the next books first. */
+  #nextInRanges(page: PageBuilder, ranges: RangedPath): () => Promise<Passed> {
+    const { isDescending } = this.#query;
+    let isComparing = ranges.areMany;
+    let number = 1;
+    return async () => {
+      if (isComparing) {
+        isComparing = false;
+        return this.#nextCompared(page);
+      }
+      const part = nextPart(ranges, page.last, number, isDescending);
+      const limit = page.selectedNext;
+      const rows = await this.#rows((parameters) =>
+        this.#selectMatches(ranges.select(part.first, part.last)(parameters), parameters, page),
+      );
+      number = nextNumber(number, Number(rows[0]?.books));
+      const matches = toMatches(rows);
+      // Further ones may follow in these ranges.
+      if (matches.length === limit) return { matches, end: matches.at(-1) };
+      const id = isDescending ? part.first : part.last;
+      return { matches, end: part.isEnd ? undefined : { key: id, id } };
+    };
+  }
+
   /** The first matches among the next books, or among the next candidates. */
   #compare(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
     const order = orderOf(this.#query);
@@ -207,9 +272,13 @@ export class IndexedRun {
            where ${this.#match(parameters)} order by ${order} limit ${limit}`,
       );
     }
+    // Then an index of the order and the year is read alone, but for the matches.
+    const columns = this.#needles
+      ? matchColumns(this.#query)
+      : `id, ${keyColumnOf(this.#query)} as key, (select bytes from book_search as book where book.id = found.id) as bytes`;
     return this.#matches(
       (parameters) =>
-        `select ${matchColumns(this.#query)} from (
+        `select ${columns} from (
            select * from book_search where ${this.#after(after)(parameters)} order by ${order} limit ${COMPARED_MAX}
          ) as found where ${this.#match(parameters)} order by ${order} limit ${limit}`,
     );
@@ -256,10 +325,37 @@ export class IndexedRun {
     );
   }
 
-  async #countAll(): Promise<number | undefined> {
-    if (this.#query.sort === 'twins') return this.#countCandidates();
-    if (!this.#needles) return this.#countBooks(undefined);
-    return (await this.#snapshot.countWords?.(this.#query, this.#needles)) ?? (await this.#countCandidates());
+  /** The number of all matches, if an index has it. */
+  async #countByIndex(): Promise<number | undefined> {
+    const [query, { positions }] = [this.#query, this.#snapshot];
+    if (this.#needles) return this.#snapshot.countWords?.(query, this.#needles);
+    if (!positions || !hasFieldCondition(query)) return this.#countBooks(undefined);
+    const byYear = { ...query, sort: 'year', isDescending: false } as const;
+    const countFrom = (year: number) => positions.countAfter(byYear, { key: year - 1, id: ID_MAX });
+    // No book is from a year on that is after the last one.
+    return Math.max(0, (await countFrom(query.yearFrom)) - (await countFrom(query.yearTo + 1)));
+  }
+
+  /** Counts matches among the candidates of the next ranges of ids; if most books match, among the next books. */
+  #countingRanges(ranges: RangedPath): (after: BookPosition | undefined) => Promise<BookCount> {
+    let number = 1;
+    let isComparing = ranges.areMany;
+    return async (after) => {
+      if (isComparing) {
+        const part = await this.#countAfter(after);
+        isComparing = part.count > COMMON_MIN;
+        return part;
+      }
+      const part = nextPart(ranges, after, number, false);
+      const [row] = await this.#rows(
+        (parameters) =>
+          `with candidates as (${ranges.select(part.first, part.last)(parameters)})
+           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count
+           from ${this.#snapshot.dialect.candidates}`,
+      );
+      number = nextNumber(number, Number(row?.books));
+      return { count: Number(row?.count), last: part.isEnd ? undefined : { key: part.last, id: part.last } };
+    };
   }
 
   /** Counts matches among the next books, in ascending order of id, or among the next twins. */
@@ -334,4 +430,31 @@ interface Passed {
   readonly matches: readonly Match[];
   /** The position of its last book; undefined if no book follows, or the matches are as many as were requested. */
   readonly end: BookPosition | undefined;
+}
+
+function toMatches(rows: readonly Row[]): Match[] {
+  return rows.filter(({ id }) => id !== null) as unknown as Match[];
+}
+
+/** The number of ranges for the next statement. @param candidates those of the one before, which were of `number` ranges */
+function nextNumber(number: number, candidates: number): number {
+  const growth = Math.min(RANGES_GROWTH, RANGES_CANDIDATES / Math.max(1, candidates));
+  return Math.max(1, Math.floor(number * growth));
+}
+
+/** The next ids after a position, up to the end of a range. */
+function nextPart(
+  { first, last, rangeIds }: RangedPath,
+  after: BookPosition | undefined,
+  ranges: number,
+  isDescending: boolean,
+): IdBounds & { readonly isEnd: boolean } {
+  if (isDescending) {
+    const to = after ? after.id - 1 : last;
+    const from = (Math.floor(to / rangeIds) + 1 - ranges) * rangeIds;
+    return { first: Math.max(from, first), last: to, isEnd: from <= first };
+  }
+  const from = after ? after.id + 1 : first;
+  const to = (Math.floor(from / rangeIds) + ranges) * rangeIds - 1;
+  return { first: from, last: Math.min(to, last), isEnd: to >= last };
 }

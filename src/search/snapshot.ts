@@ -40,8 +40,8 @@ export interface IndexedSnapshot extends Rendering {
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** Finds books by their number in an order; absent if the books are not those of the index. */
   readonly positions?: Positions;
-  /** The highest id of a book, if it is read at once: about the number of books. */
-  readonly lastId?: number;
+  /** About the number of books, if it is read at once. */
+  readonly estimatedBooks?: number;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: SearchQuery, needles: Needles): Promise<number | undefined>;
 }
@@ -74,7 +74,10 @@ export interface Dialect {
   /** Ways to select candidates by an index, the most selective first. */
   accessPaths(query: SearchQuery, needles: Needles | undefined): AccessPath[];
   /** The ways for a page by id, if one of them finds its candidates in this order. */
-  pathsById?(query: SearchQuery, needles: Needles | undefined): Paths | undefined;
+  pathsById?(
+    query: SearchQuery,
+    needles: Needles | undefined,
+  ): Promise<Paths | undefined> | Paths | undefined;
   /** The candidates that {@link AccessPath} has selected, with the columns of the index, as the item `found` of `from`. */
   readonly candidates: string;
   /** The most candidates that a statement compares to count them. */
@@ -82,13 +85,35 @@ export interface Dialect {
 }
 
 /** A statement that selects the candidates of a path for {@link Dialect.candidates}. */
-export type AccessPath = (parameters: Parameters) => string;
+export interface AccessPath {
+  (parameters: Parameters): string;
+  /** The same for their ids alone, if an index has these, as those of the orders also have: it is known sooner that they are too many. */
+  readonly ids?: (parameters: Parameters) => string;
+}
 
 export interface Paths {
   /** To candidates in the order of the query. The first ones of its statement, which ends with conditions, take no longer the more there are. */
-  readonly ordered: AccessPath | undefined;
+  readonly ordered?: AccessPath | undefined;
+  /** To candidates of a part of the ids. */
+  readonly ranges?: RangedPath;
   /** Those whose candidates are sorted if they are few. */
   readonly others: readonly AccessPath[];
+}
+
+/** The lowest and the highest id of the books. */
+export interface IdBounds {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The ids of the books are in ranges, the first of which begins at a multiple of their length. */
+export interface RangedPath extends IdBounds {
+  /** The length of a range. The candidates of a part of it take as long to read as all. */
+  readonly rangeIds: number;
+  /** Whether a range may have thousands of candidates: then the next books are compared first, which may fill the page. */
+  readonly areMany: boolean;
+  /** Selects the candidates from one id to another. */
+  readonly select: (first: number, last: number) => AccessPath;
 }
 
 export interface Match extends BookPosition {

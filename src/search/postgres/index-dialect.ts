@@ -2,10 +2,13 @@ import { exact, HAS_EXACT_ID, textBytes } from '../../store/postgres/book-column
 import type { SearchQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
-import type { AccessPath, Dialect } from '../snapshot.ts';
-import { neededTrigramsOf, selectiveTrigrams } from './trigrams.ts';
+import { COMPARED_MAX } from '../indexed-run.ts';
+import type { Parameters } from '../parameters.ts';
+import type { AccessPath, Dialect, IdBounds, Paths } from '../snapshot.ts';
+import { CANDIDATE_COLUMNS, candidatesAmong, candidatesOfAll, RANGE_IDS, RANGES } from './id-ranges.ts';
+import { frequencyOf, neededTrigramsOf, selectiveTrigrams, type TrigramStatistics } from './trigrams.ts';
 
-export const POSTGRES_DIALECT: Omit<Dialect, 'accessPaths'> = {
+const DIALECT: Omit<Dialect, 'accessPaths' | 'pathsById'> = {
   parameterSign: '$',
   placeFunction: 'strpos',
   wordsEnd: String.raw`E'\x01'`,
@@ -21,24 +24,37 @@ export const POSTGRES_DIALECT: Omit<Dialect, 'accessPaths'> = {
 /**
  * Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999.
  *
- * @param frequencies see {@link selectiveTrigrams}
+ * @param statistics see {@link selectiveTrigrams}
+ * @param selectBounds the lowest and the highest id of the index; undefined when it has no books
  */
-export function accessPaths(
-  query: SearchQuery,
-  needles: Needles | undefined,
-  frequencies: ReadonlyMap<number, number>,
-): AccessPath[] {
-  const trigrams = selectiveTrigrams(neededTrigramsOf(needles), frequencies);
-  const paths: AccessPath[] = [];
-  if (trigrams.length > 0)
-    paths.push((parameters) => candidatesOf(`trigrams @> ${parameters.add(trigrams)}::smallint[]`));
-  if (hasFieldCondition(query)) paths.push((parameters) => candidatesOf(fieldCondition(query, parameters)));
-  return paths;
+export function postgresDialect(
+  statistics: TrigramStatistics,
+  selectBounds: () => Promise<IdBounds | undefined>,
+): Dialect {
+  const trigramsOf = (needles: Needles | undefined) =>
+    selectiveTrigrams(neededTrigramsOf(needles), statistics);
+  return {
+    ...DIALECT,
+    accessPaths(query, needles) {
+      const trigrams = trigramsOf(needles);
+      return [...(trigrams.length > 0 ? [candidatesOfAll(trigrams)] : []), ...fieldPaths(query)];
+    },
+    async pathsById(query, needles): Promise<Paths | undefined> {
+      const trigrams = trigramsOf(needles);
+      const bounds = trigrams.length > 0 ? await selectBounds() : undefined;
+      // The ranges of scattered ids are too many to read one after the other.
+      if (!bounds || bounds.last - bounds.first > (RANGES - 1) * RANGE_IDS) return undefined;
+      const select = (first: number, last: number) => candidatesAmong(trigrams, first, last);
+      const [rarest = 0] = trigrams;
+      const areMany = Math.min(statistics.books, RANGE_IDS) * frequencyOf(rarest, statistics) > COMPARED_MAX;
+      return { ranges: { ...bounds, rangeIds: RANGE_IDS, areMany, select }, others: fieldPaths(query) };
+    },
+  };
 }
 
-/** All columns but the trigrams. Of long texts, PostgreSQL keeps only references. */
-function candidatesOf(condition: string): string {
-  return `
-    select id, title_key, author_key, twin_key, year, bytes, title_lower, author_lower, words
-    from book_search where ${condition}`;
+function fieldPaths(query: SearchQuery): AccessPath[] {
+  if (!hasFieldCondition(query)) return [];
+  const select = (columns: string) => (parameters: Parameters) =>
+    `select ${columns} from book_search where ${fieldCondition(query, parameters)}`;
+  return [Object.assign(select(CANDIDATE_COLUMNS), { ids: select('id') })];
 }

@@ -7,13 +7,14 @@ import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
 import { UnusableIndex } from '../index-wait.ts';
+import { createEntries, ENTRIES } from './id-ranges.ts';
 import { CLEAR_POSITIONS, counting, createPositions, Positions } from './positions.ts';
 
 /**
  * Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. Until
  * schema 4 the queue was the table `book_changes`.
  */
-const INDEX_VERSION = indexVersion(9);
+const INDEX_VERSION = indexVersion(10);
 
 /**
  * The schema of the books, and the version of the index: all of one snapshot, unlike `to_regclass`, which already finds a table whose
@@ -108,7 +109,9 @@ async function selectOutdated(client: PoolClient): Promise<Table | undefined> {
   const find = (name: string) => `to_regclass(${quoteLiteral(`${schema}.${name}`)})`;
   const { rows } = await client.query<{ isIntact: boolean | null }>(
     `select obj_description(${find('book_search_queue')}, 'pg_class') = '${definitionsOf(schema)}'
-       and ${find('book_search_positions')} is not null and ${hasTriggers('book_search', schema, NOTE)} as "isIntact"`,
+       and ${find('book_search_positions')} is not null
+       and to_regprocedure(${quoteLiteral(`${schema}.book_search_entries(bigint, smallint[])`)}) is not null
+       and ${hasTriggers('book_search', schema, NOTE)} as "isIntact"`,
   );
   return rows[0]?.isIntact ? undefined : table;
 }
@@ -236,6 +239,7 @@ function createTables(schema: string): string {
       trigrams smallint[] not null
     );
     ${createPositions(schema)}
+    ${createEntries(schema)}
     create table if not exists ${schema}.book_search_lock (one integer primary key);
     insert into ${schema}.book_search_lock values (1) on conflict do nothing;
     create table if not exists ${schema}.book_search_queue (
@@ -296,11 +300,12 @@ export async function createIndexes(client: PoolClient): Promise<void> {
 const CREATION_MS_MAX = 3_600_000;
 
 const INDEXES = {
-  title: '(title_key, id)',
-  author: '(author_key, id)',
-  twin: '(twin_key, year)',
+  // The year is for pages of some years in these orders.
+  title: '(title_key, id) include (year)',
+  author: '(author_key, id) include (year)',
+  twin: '(twin_key, year, id)',
   year: '(year, id)',
-  trigrams: 'using gin (trigrams)',
+  trigrams: `using gin (${ENTRIES})`,
 };
 
 const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;

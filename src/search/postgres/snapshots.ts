@@ -4,12 +4,22 @@ import { isUnsupported, toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import type { SearchPage } from '../book-search.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Dialect, IndexedSnapshot, IndexUse, Outcome, Row, Snapshot, Snapshots } from '../snapshot.ts';
-import { CommonTrigrams } from './common-trigrams.ts';
-import { accessPaths, POSTGRES_DIALECT } from './index-dialect.ts';
+import type {
+  Dialect,
+  IdBounds,
+  IndexedSnapshot,
+  IndexUse,
+  Outcome,
+  Row,
+  Snapshot,
+  Snapshots,
+} from '../snapshot.ts';
+import { CommonTrigrams, NO_STATISTICS } from './common-trigrams.ts';
+import { postgresDialect } from './index-dialect.ts';
 import { Positions } from './positions.ts';
 import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
+import type { TrigramStatistics } from './trigrams.ts';
 
 export class PostgresSnapshots implements Snapshots {
   readonly #pool: ConnectionPool;
@@ -35,8 +45,8 @@ export class PostgresSnapshots implements Snapshots {
             return { progress: { isCurrent: false, percent: this.#index.percent } };
           if (!hasIndex) await client.query(BEGIN);
           // A search that does not need the index has no words.
-          const frequencies = isRequired ? await this.#common.frequencies(client) : NO_FREQUENCIES;
-          const found = await search(new PostgresSnapshot(client, hasIndex, frequencies));
+          const statistics = isRequired ? await this.#common.statistics(client) : NO_STATISTICS;
+          const found = await search(new PostgresSnapshot(client, hasIndex, statistics));
           await client.query('commit');
           return { found };
         }),
@@ -58,23 +68,23 @@ export class PostgresSnapshots implements Snapshots {
   }
 }
 
-const NO_FREQUENCIES: ReadonlyMap<number, number> = new Map();
-
 /** The snapshot of a transaction. */
 class PostgresSnapshot implements IndexedSnapshot {
   readonly books: string;
   readonly dialect: Dialect;
   readonly positions?: Positions;
+  readonly estimatedBooks?: number;
   readonly #client: PoolClient;
 
-  constructor(client: PoolClient, hasIndex: boolean, frequencies: ReadonlyMap<number, number>) {
+  constructor(client: PoolClient, hasIndex: boolean, statistics: TrigramStatistics) {
     this.#client = client;
-    this.dialect = {
-      ...POSTGRES_DIALECT,
-      accessPaths: (query, needles) => accessPaths(query, needles, frequencies),
-    };
-    this.books = hasIndex ? 'book_search' : POSTGRES_DIALECT.allBooks;
+    this.dialect = postgresDialect(statistics, async () => {
+      const [bounds] = (await client.query<IdBounds>(SELECT_BOUNDS)).rows;
+      return bounds;
+    });
+    this.books = hasIndex ? 'book_search' : this.dialect.allBooks;
     if (hasIndex) this.positions = new Positions(client);
+    if (Number.isFinite(statistics.books)) this.estimatedBooks = statistics.books;
   }
 
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {
@@ -87,6 +97,10 @@ class PostgresSnapshot implements IndexedSnapshot {
     return { json: Buffer.from((row?.json as string | null | undefined) ?? ''), count: Number(row?.count) };
   }
 }
+
+const SELECT_BOUNDS = `
+  select first, last from (select min(id) as first, max(id) as last from book_search) as bounds where first is not null
+`;
 
 /** Books by ids, in the order of the ids. */
 const RENDER = `

@@ -35,32 +35,55 @@ const SPACE = 0x20;
 /** No character up to this one begins a word within others, so that most are told quickly. */
 const LAST_SPACED = 0xdff;
 
-/** Trigrams that every match contains, of each word: every second one and the last one have all its letters. */
+/** Trigrams that every match contains, of each word. */
 export function neededTrigramsOf(needles: Needles | undefined): number[][] {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])];
   const words = parts.flatMap((part) => (startsAnywhere(part) ? GAP + part : part).split(/(?= {2})/));
-  return words.map((word) =>
-    hashesOf(word, () => false).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),
-  );
+  return words.map((word) => hashesOf(word, () => false));
 }
 
 /** The most trigrams of a query that are looked up. */
 const TRIGRAMS_MAX = 500;
-/** Of a word, so many are looked up in any case. Of the commonest, further ones take several times as long and find as much. */
-const RAREST = 2;
+/** So few books are compared in less time than a further trigram takes to look up. */
+const FEW_BOOKS = 1_000;
 
-/** The trigrams of each word, the rarest two and those that are not common; all of them if no frequencies are known. @param frequencies those of the commonest trigrams */
+/** What a store has of trigrams. */
+export interface TrigramStatistics {
+  /** The shares of the books that have the commonest trigrams. */
+  readonly frequencies: ReadonlyMap<number, number>;
+  /** No other trigram has a greater share. */
+  readonly othersMax: number;
+  /** About the number of the books; infinite if it is unknown. */
+  readonly books: number;
+}
+
+/**
+ * The rarest trigrams of words, until about {@link FEW_BOOKS} books have them; all of them if no frequencies are known. Those of a word
+ * occur together more often than by chance, so each but the first one is taken to select by the root of its frequency only.
+ */
 export function selectiveTrigrams(
   trigramsOfWords: readonly number[][],
-  frequencies: ReadonlyMap<number, number>,
+  statistics: TrigramStatistics,
 ): number[] {
-  const frequencyOf = (trigram: number) => frequencies.get(trigram) ?? 0;
-  const chosen = trigramsOfWords.flatMap((trigrams) =>
+  const shares = trigramsOfWords.flatMap((trigrams) =>
     trigrams
-      .toSorted((one, other) => frequencyOf(one) - frequencyOf(other))
-      .filter((trigram, index) => index < RAREST || !frequencies.has(trigram)),
+      .map((trigram) => [trigram, frequencyOf(trigram, statistics)] as const)
+      .toSorted(([, one], [, other]) => one - other)
+      .map(([trigram, frequency], index) => [trigram, frequency ** (index === 0 ? 1 : 0.5)] as const),
   );
-  return [...new Set(chosen)].slice(0, TRIGRAMS_MAX);
+  const chosen = new Set<number>();
+  let expected = statistics.books;
+  for (const [trigram, share] of shares.toSorted(([, one], [, other]) => one - other)) {
+    if (chosen.size > 0 && (expected <= FEW_BOOKS || chosen.size === TRIGRAMS_MAX)) break;
+    chosen.add(trigram);
+    expected *= share;
+  }
+  return [...chosen];
+}
+
+/** The greatest share of the books that a trigram can have. */
+export function frequencyOf(trigram: number, { frequencies, othersMax }: TrigramStatistics): number {
+  return frequencies.get(trigram) ?? othersMax;
 }
 
 function mix(first: number, second: number, third: number): number {

@@ -140,7 +140,8 @@ class SqliteSnapshot implements IndexedSnapshot {
     if (index) this.positions = new Positions(index);
   }
 
-  get lastId(): number {
+  /** The highest id. */
+  get estimatedBooks(): number {
     return Number(this.#prepare(`select max(id) as id from ${this.books}`).get()?.id);
   }
 

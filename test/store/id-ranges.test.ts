@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
+import { RANGE_IDS, RANGES } from '../../src/search/postgres/id-ranges.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
+
+const ALL = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
+
+/** The first and the last ids of ranges, and some in between. */
+const DENSE = [0, 1, 2, 5, 6, 60]
+  .flatMap((range) => [0, 1, 77, RANGE_IDS - 1].map((id) => range * RANGE_IDS + id))
+  .flatMap((id) => [id + 1, id + 2 * RANGE_IDS + 9]);
+/** Some of the same number, as this begins again. */
+const SCATTERED = [
+  ...DENSE,
+  ...DENSE.map((id) => id + RANGES * RANGE_IDS),
+  3 * RANGES * RANGE_IDS + 5,
+  2 ** 40,
+  ID_MAX,
+];
+
+const QUERIES: readonly [Partial<SearchQuery>, (number: number) => boolean][] = [
+  [{ q: 'river' }, () => true],
+  [{ q: 'seventh' }, (number) => number % 7 === 0],
+  [{ q: 'river seventh', yearFrom: 1, yearTo: 2 }, (number) => number % 7 === 0 && inYears(number)],
+  [{ title: 'venth ri' }, (number) => number % 7 === 0],
+  [{ yearFrom: 1, yearTo: 2 }, inYears],
+  [{ q: 'absent' }, () => false],
+  [{ yearFrom: 3, yearTo: 2 }, () => false],
+];
+
+function inYears(number: number): boolean {
+  return number % 5 === 1 || number % 5 === 2;
+}
+
+describe('The ranges of ids in the index in PostgreSQL', () => {
+  for (const [name, ids] of Object.entries({ 'next to each other': DENSE, 'far apart': SCATTERED }))
+    for (const isAnalyzed of [false, true])
+      test(`of books ${name} have each book once, ${isAnalyzed ? 'with' : 'without'} statistics, in pages and counts`, async () => {
+        await using database = await createDatabase();
+        const sorted = [...new Set(ids)].toSorted((one, other) => one - other);
+        const books = sorted.map((id, number) => ({
+          id,
+          title: number % 7 === 0 ? 'The Seventh River' : 'The River',
+          year: number % 5,
+        }));
+        await (await openStoreAt(database.url))[Symbol.asyncDispose]();
+        await database.query(
+          `insert into books (id, title, author, year)
+           select id, title, '', year from json_to_recordset($1) as books (id bigint, title text, year bigint)`,
+          [JSON.stringify(books)],
+        );
+        await (await openStoreAt(database.url)).search({ ...ALL, q: 'river' }, 1);
+        await database.query(`
+          alter table book_search set (autovacuum_enabled = false);
+          ${isAnalyzed ? 'analyze book_search' : "delete from pg_statistic where starelid = 'book_search'::regclass"}`);
+        await using store = await openStoreAt(database.url);
+        for (const [condition, isMatch] of QUERIES) {
+          const matches = sorted.filter((_, number) => isMatch(number));
+          const query = { ...ALL, ...condition };
+          const label = JSON.stringify(query);
+          assert.deepEqual(await readIds(store, query), matches, label);
+          assert.deepEqual(
+            await readIds(store, { ...query, isDescending: true }),
+            matches.toReversed(),
+            label,
+          );
+          assert.equal((await store.count(query)).count, matches.length, label);
+          const byTitle = (await readIds(store, { ...query, sort: 'title' })).toSorted(
+            (one, other) => one - other,
+          );
+          assert.deepEqual(byTitle, matches, label);
+          const skipped = await store.search({ ...query, skip: 9 }, 1_000);
+          assert.equal(skipped.count, Math.max(0, matches.length - 9), label);
+        }
+      });
+});
+
+/** The ids of all pages of a query. */
+async function readIds(store: SearchableStore, query: SearchQuery): Promise<number[]> {
+  const ids: number[] = [];
+  for (let position: BookPosition | undefined; ; ) {
+    const page = await store.search(query, 7, position);
+    ids.push(...(JSON.parse(`[${textOf(page)}]`) as Book[]).map(({ id }) => id));
+    if (page.more === 'no') return ids;
+    position = page.last;
+  }
+}
