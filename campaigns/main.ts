@@ -104,8 +104,8 @@ function helpAbout(campaigns: readonly Named[]): string {
   npm run campaign -- --all [--short]
 
   --all      runs all campaigns, one after another, and skips those that need something that is missing here
-  --short    runs the short form, of two minutes at most. A full run takes up to five minutes an engine, and writes its
-             figures into docs/testing.md
+  --short    runs the short form, of two minutes at most. A full run takes one to ten minutes an engine, a few up to half
+             an hour, and writes its figures into docs/testing.md
   --rounds   the number of rounds (default: see below)
   --engine   runs it on this engine only (default: on each that is listed)
   --seed     the seed of all random numbers, to repeat a run (default: a random one, which is printed)
