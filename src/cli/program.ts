@@ -7,7 +7,8 @@ const URL_HELP = 'the URL of the service; by default http://localhost:PORT';
 const JSON_HELP = 'prints one JSON object, for scripts';
 
 const EXIT_CODE_HELP = `Exit code: 0 on success, 1 on failure, 2 when the command line is invalid,
-130 when interrupted, 141 when standard output or standard error was closed.`;
+129, 130 or 143 when interrupted by SIGHUP, SIGINT or SIGTERM, 141 when
+standard output or standard error was closed.`;
 
 /**
  * All commands, in the order of the help. The module of a command is loaded when it runs.
