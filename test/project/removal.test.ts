@@ -9,6 +9,7 @@ import { rules } from '../../conformance/rules.ts';
 import type { ServiceOptions } from '../../conformance/service.ts';
 import type { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { CREDENTIALS } from '../conformance/credentials.ts';
 import { ROOT, readText } from './files.ts';
@@ -17,18 +18,21 @@ import { ROOT, readText } from './files.ts';
 const PARTS: Readonly<Record<string, Rule['needs'][]>> = { history: ['history'], search: ['pages'] };
 
 for (const [part, needed] of Object.entries(PARTS)) {
-  describe(`without src/${part}/ and its lines in src/app.ts and src/server.ts, the service meets the contract`, () => {
-    registerRules(
-      rules.filter(({ needs }) => needs === undefined || !needed.includes(needs)),
-      () => startWithout(part),
-    );
-  });
+  for (const engine of engines) {
+    describe(`without src/${part}/ and its lines in src/app.ts and src/server.ts, the service meets the contract on ${engine.name}`, () => {
+      registerRules(
+        rules.filter(({ needs }) => needs === undefined || !needed.includes(needs)),
+        () => startWithout(part, engine),
+      );
+    });
+  }
 }
 
 /** Starts a copy of the service from which a part was removed. */
-async function startWithout(part: string): Promise<ServiceOptions & AsyncDisposable> {
+async function startWithout(part: string, engine: Engine): Promise<ServiceOptions & AsyncDisposable> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await createFolder());
+  const address = resources.use(await engine.createAddress());
   for (const name of ['src', 'package.json'])
     cpSync(join(ROOT, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'), 'junction');
@@ -39,7 +43,8 @@ async function startWithout(part: string): Promise<ServiceOptions & AsyncDisposa
   const { config, secrets } = readConfig({
     HOST: '127.0.0.1',
     PORT: '0',
-    DB_URL: `sqlite:${join(folder.path, 'books.db')}`,
+    DB_URL: address.dbUrl,
+    HISTORY: 'on',
     SECRET_TOKEN: CREDENTIALS.secret,
     AUTH_USERNAME: CREDENTIALS.username,
     AUTH_PASSWORD: CREDENTIALS.password,
