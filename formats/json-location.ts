@@ -13,7 +13,7 @@ import { guessMapping, type Mapping } from './mapping.ts';
 import { readMembers } from './members.ts';
 
 /** Where the books of a JSON file are: in an array, as the values of an object, or one after the other. */
-export interface BooksLocation {
+interface BooksLocation {
   readonly scanned: Scanned;
   /** The index of the first byte of the array or object. */
   readonly at: number;

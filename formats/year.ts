@@ -1,7 +1,7 @@
 import { InvalidJson, readJsonObject } from '../src/json/json-object.ts';
 
 /** The greatest year of a book in a file, and the least one with a minus. Greater numbers there are dates, prices or ids. */
-export const YEAR_OF_BOOK_MAX = 9_999;
+const YEAR_OF_BOOK_MAX = 9_999;
 
 /** Reads an integer within ±(2^53 - 1), which may have leading zeros, a fraction of zeros, or an exponent. */
 export function readInteger(text: string): number | undefined {

@@ -98,7 +98,7 @@ interface ProcessOptions {
 }
 
 /** PostgreSQL does not run as root; every system has the user `nobody`. */
-export async function processOptions(folder: string): Promise<ProcessOptions> {
+async function processOptions(folder: string): Promise<ProcessOptions> {
   const here = { cwd: folder, env: { LC_ALL: 'C' } };
   if (process.getuid?.() !== 0) return here;
   const [uid, gid] = await Promise.all([run('id', '-u', 'nobody'), run('id', '-g', 'nobody')]);

@@ -11,7 +11,7 @@ export interface Database extends AsyncDisposable {
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** The URL of the server; by default that of the global setup, with time to connect on a busy machine. */
   readonly server?: string;
   readonly encoding?: 'UTF8' | 'LATIN1' | 'SQL_ASCII';

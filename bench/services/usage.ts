@@ -51,7 +51,7 @@ function processTree(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(processTree)];
 }
 
-export function childrenOf(pid: number): number[] {
+function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
   return children.filter((child) => child !== '').map(Number);
 }

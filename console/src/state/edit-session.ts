@@ -13,7 +13,7 @@ import type { Failure } from './selection.ts';
  * - `conflict`: another user has changed the same field; `theirs` is that version;
  * - `saved`: the dialog closes.
  */
-export type EditState =
+type EditState =
   | { readonly kind: 'loading' | 'editing' | 'saving' | 'missing' }
   | { readonly kind: 'conflict'; readonly theirs: FormFields }
   | { readonly kind: 'saved'; readonly book: Book };

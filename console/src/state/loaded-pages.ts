@@ -1,7 +1,7 @@
 import type { Book, BookPage } from 'bookkeeping-client/index.ts';
 
 /** Consecutive books of a list. */
-export interface LoadedPage {
+interface LoadedPage {
   /** The row of the first book. */
   readonly start: number;
   readonly books: readonly Book[];

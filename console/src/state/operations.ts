@@ -10,7 +10,7 @@ import type { Failure, Selection } from './selection.ts';
 /** The limit of an operation, which has its books in memory, with their former versions for the undo. */
 export const OPERATION_BOOKS_MAX = 100_000;
 
-export type OperationKind = 'added' | 'edited' | 'deleted' | 'imported' | 'restored';
+type OperationKind = 'added' | 'edited' | 'deleted' | 'imported' | 'restored';
 
 /** What the user has done, and can undo and do again. */
 export interface Operation {

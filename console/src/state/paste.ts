@@ -10,9 +10,7 @@ import type { Operations } from './operations.ts';
 export const CELL_ROWS_MAX = 10_000;
 
 /** Why nothing was pasted: too many rows, more columns than there are from the focused one on, or a year that is none. */
-export type PasteProblem =
-  | { readonly kind: 'rows' | 'columns' }
-  | { readonly kind: 'year'; readonly value: string };
+type PasteProblem = { readonly kind: 'rows' | 'columns' } | { readonly kind: 'year'; readonly value: string };
 
 /** Books as spreadsheet programs copy cells: a tab between two, and quotes around those with tabs or line breaks. */
 export function textOf(books: readonly Book[], fields: readonly Field[] = FIELDS): string {

@@ -105,7 +105,7 @@ interface Comparison {
 }
 
 /** A row whose change was not made. */
-export interface FailedRow {
+interface FailedRow {
   readonly row: GoodRow | undefined;
   readonly failure: Failure;
 }

@@ -1,7 +1,7 @@
 import { type Book, type BookClient, BookkeepingError, RefusedError } from 'bookkeeping-client/index.ts';
 import type { Batch } from './batches.ts';
 
-export interface ImportDependencies {
+interface ImportDependencies {
   readonly client: Pick<BookClient, 'createMany'>;
   readonly sleep: (milliseconds: number) => Promise<void>;
   /** The beginning of the idempotency keys, another one for each import. */
