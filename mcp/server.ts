@@ -18,11 +18,11 @@ import { entityTag } from '../src/book/entity-tag.ts';
 const PAGE_MAX = 50;
 const ADDED_MAX = 100;
 /** Longer texts are cut in results, since assistants read all of them. */
-const TEXT_LENGTH_MAX = 1_000;
+const SHOWN_LENGTH_MAX = 1_000;
 /** With the retries of the client less than a minute, after which assistants give up. */
 const PATIENCE = { timeoutMs: 12_000, attemptsMax: 4 };
 
-export interface McpOptions {
+interface McpOptions {
   /** The URL of the service. */
   readonly url: string;
   readonly token: TokenProvider;
@@ -94,7 +94,7 @@ function createServer(client: BookClient, { hasHistory, allowChanges, version }:
 
   tool(server, 'search_books', {
     annotations: READS,
-    description: `Finds books, ${PAGE_MAX} at most in a page; all conditions apply together. Without any, lists all. ${DATA} A text of more than ${TEXT_LENGTH_MAX} characters is cut.`,
+    description: `Finds books, ${PAGE_MAX} at most in a page; all conditions apply together. Without any, lists all. ${DATA} A text of more than ${SHOWN_LENGTH_MAX} characters is cut.`,
     inputSchema: z.strictObject({
       q: z
         .string()
@@ -242,7 +242,7 @@ function toResult(found: Book): z.output<typeof BOOK> {
 }
 
 function cut(text: string): string {
-  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX).toWellFormed()}…`;
+  return text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX).toWellFormed()}…`;
 }
 
 /** The entity tag of the service without its quotes: lists have none, and a proxy that compresses alters those of responses. */

@@ -228,7 +228,7 @@ function labelOf({ file, sample }: FileImport, column: string): string {
 const PREVIEW_ROWS = 5;
 
 /** Longer than a cell of the table. */
-const TEXT_LENGTH_MAX = 200;
+const SHOWN_LENGTH_MAX = 200;
 
 /** The first rows of a file as books. */
 function Preview({ fileImport }: { fileImport: FileImport }) {
@@ -272,10 +272,10 @@ function PreviewRow({ row }: { row: BookRow }) {
       ) : (
         <>
           <td>
-            <BookText text={displayText(row.book.title, TEXT_LENGTH_MAX)} absent={noTitle} />
+            <BookText text={displayText(row.book.title, SHOWN_LENGTH_MAX)} absent={noTitle} />
           </td>
           <td>
-            <BookText text={displayText(row.book.author, TEXT_LENGTH_MAX)} absent={noAuthor} />
+            <BookText text={displayText(row.book.author, SHOWN_LENGTH_MAX)} absent={noAuthor} />
           </td>
           <td class="year">
             <YearText year={row.book.year} />
