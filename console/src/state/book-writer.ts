@@ -81,8 +81,8 @@ export class BookWriter {
       updates,
       stop,
       (part) => this.#update(part, report),
-      async (update, refusal) => {
-        const next = await this.#resolve(update, refusal);
+      async (update, rejection) => {
+        const next = await this.#resolve(update, rejection);
         if ('ifMatch' in next) return [next];
         report(update.change, next);
         return [];
@@ -108,14 +108,14 @@ export class BookWriter {
           }
         });
       },
-      async (change, refusal) => {
+      async (change, rejection) => {
         const book = bookOf(change);
-        const isThere = refusal.status === 409;
+        const isThere = rejection.status === 409;
         const now = isThere ? await this.#client.find(book.id) : undefined;
-        if (refusal.status === 404) unknown.push(change);
+        if (rejection.status === 404) unknown.push(change);
         // An earlier attempt, without a response, has restored it.
         else if (now && isSame<BookFields>(now, book)) report(change, { before: undefined, after: now });
-        else report(change, { book, reason: isThere ? 'changed' : refusal });
+        else report(change, { book, reason: isThere ? 'changed' : rejection });
         return [];
       },
     );
@@ -164,13 +164,13 @@ export class BookWriter {
   /**
    * Sends items in as few requests as the service takes, each all or none.
    *
-   * @param resolve is called when a request was refused because of an item, instead of which its result is sent
+   * @param resolve is called when a request was rejected because of an item, instead of which its result is sent
    */
   async #inRequests<Item extends Change>(
     items: readonly Item[],
     stop: AbortSignal | undefined,
     send: (part: readonly Item[]) => Promise<void>,
-    resolve: (item: Item, refusal: RefusedError) => Promise<readonly Item[]>,
+    resolve: (item: Item, rejection: RefusedError) => Promise<readonly Item[]>,
   ): Promise<void> {
     const queue = [...items];
     let size = REQUEST_BOOKS_MAX;
@@ -178,19 +178,19 @@ export class BookWriter {
       if (stop?.aborted) return;
       const part = firstOf(queue, size);
       try {
-        const refusal = await refusalOf(send(part));
+        const rejection = await rejectionOf(send(part));
         this.#connection.obstacle.value = undefined;
-        if (!refusal) {
+        if (!rejection) {
           queue.splice(0, part.length);
           size = Math.min(2 * size, REQUEST_BOOKS_MAX);
           continue;
         }
         // The stored texts are too long together, or a proxy allows less.
-        const isTooLong = refusal.status === 413;
-        const index = refusal.invalidIndex ?? (isTooLong && part.length === 1 ? 0 : -1);
+        const isTooLong = rejection.status === 413;
+        const index = rejection.invalidIndex ?? (isTooLong && part.length === 1 ? 0 : -1);
         const item = part[index];
-        if (item) queue.splice(index, 1, ...(await resolve(item, refusal)));
-        else if (!isTooLong) throw refusal;
+        if (item) queue.splice(index, 1, ...(await resolve(item, rejection)));
+        else if (!isTooLong) throw rejection;
         // With fewer books, it is rarer that one of them is at fault.
         size = Math.ceil(part.length / 2);
       } catch (error) {
@@ -200,15 +200,15 @@ export class BookWriter {
     }
   }
 
-  /** Finds out why an update was refused. @returns the update of the current version, or what became of the change */
-  async #resolve(update: Update, refusal: RefusedError): Promise<Update | Change | Failure> {
+  /** Finds out why an update was rejected. @returns the update of the current version, or what became of the change */
+  async #resolve(update: Update, rejection: RefusedError): Promise<Update | Change | Failure> {
     const { change, before, after, ifMatch } = update;
-    if (refusal.status !== 404 && refusal.status !== 412) return { book: before, reason: refusal };
-    const found = refusal.status === 404 ? undefined : await this.#client.find(before.id);
+    if (rejection.status !== 404 && rejection.status !== 412) return { book: before, reason: rejection };
+    const found = rejection.status === 404 ? undefined : await this.#client.find(before.id);
     if (!found) return after ? { book: before, reason: 'missing' } : { before, after };
     const { etag: _, ...now } = found;
     const current = entityTag(now);
-    if (current === ifMatch) return { book: before, reason: refusal };
+    if (current === ifMatch) return { book: before, reason: rejection };
     const fields = FIELDS.filter((field) => after?.[field] !== before[field]);
     if (fields.some((field) => now[field] !== before[field] && now[field] !== after?.[field]))
       return { book: before, reason: 'changed', now };
@@ -223,8 +223,8 @@ export class BookWriter {
   }
 }
 
-/** Why the service has refused a request; undefined if it has not. @throws any other error */
-async function refusalOf(sent: Promise<void>): Promise<RefusedError | undefined> {
+/** Why the service has rejected a request; undefined if it has not. @throws any other error */
+async function rejectionOf(sent: Promise<void>): Promise<RefusedError | undefined> {
   try {
     await sent;
     return undefined;

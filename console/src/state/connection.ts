@@ -6,7 +6,7 @@ const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 15_000;
 /** After so long without a loss of the connection, the pauses begin anew. */
 const STABLE_MS = 60_000;
-/** The wait after a refusal for a time that names none, and after a timeout. */
+/** The wait after a rejection for a time that names none, and after a timeout. */
 const BUSY_MS = 5_000;
 /** A longer `Retry-After` may be an accident. */
 const BUSY_MS_MAX = 60_000;

@@ -5,7 +5,7 @@ import type { ShownView } from './view.ts';
 
 /**
  * Why a book has not been changed: another user deleted or changed it, it would have neither title nor author, the history does not
- * say what it was, or the service refused.
+ * say what it was, or the service rejected.
  */
 export interface Failure {
   readonly book: Book;

@@ -52,7 +52,7 @@ export class UserSession {
   readonly endsSoon = signal(false);
   /** Whether the user wants to sign in again before the end. */
   readonly isAsked = signal(false);
-  /** Whether the token is read-only: the service refuses each change. */
+  /** Whether the token is read-only: the service rejects each change. */
   readonly isReadOnly = signal(false);
   /** Calls the service. A call waits while there is no token, and fails with an `AbortError` once the user has signed out. */
   readonly client: BookClient;

@@ -44,7 +44,7 @@ export function History({ id, closeText, onClose }: HistoryProps) {
   const past = useMemo(() => new PastChanges(app, id), [id]);
   const shown = useSignal(SHOWN);
   const isBusy = useSignal(false);
-  const refusal = useSignal('');
+  const problem = useSignal('');
   /** The line whose button was pressed, which may disappear. */
   const pressed = useRef<Element | null>(null);
   const { value: received } = history.received;
@@ -56,12 +56,12 @@ export function History({ id, closeText, onClose }: HistoryProps) {
   async function run(work: () => Promise<Report>): Promise<void> {
     if (isBusy.value) return;
     isBusy.value = true;
-    refusal.value = '';
+    problem.value = '';
     pressed.current = document.activeElement?.closest('.entry') ?? null;
     try {
-      refusal.value = explainProblem(await work());
+      problem.value = explainProblem(await work());
     } catch (error) {
-      refusal.value = explain(error);
+      problem.value = explain(error);
     }
     isBusy.value = false;
     void past.refresh();
@@ -102,7 +102,7 @@ export function History({ id, closeText, onClose }: HistoryProps) {
         )}
       </div>
       <p class="error" role="alert">
-        {refusal.value}
+        {problem.value}
       </p>
       <div class="buttons">
         {state === 'failed' && <Button text={t.tryAgain} variant="first" onClick={() => void past.load()} />}

@@ -44,7 +44,7 @@ export const ERRORS_SHOWN_MAX = 1_000;
  * Checks every row of a file.
  *
  * @param onProgress is called with the checked part of the file, from 0 to 1
- * @param refuse returns why a row that is a book is invalid, if it is
+ * @param reject returns why a row that is a book is invalid, if it is
  * @throws {UnreadableFileError}
  * @throws the reason of the signal when it is aborted
  */
@@ -54,7 +54,7 @@ export async function checkFile(
   reading: BookReading,
   signal: AbortSignal,
   onProgress: (part: number) => void,
-  refuse: (row: Extract<BookRow, { readonly book: unknown }>) => RowError | undefined = () => undefined,
+  reject: (row: Extract<BookRow, { readonly book: unknown }>) => RowError | undefined = () => undefined,
 ): Promise<Check> {
   let valid = 0;
   let invalid = 0;
@@ -69,7 +69,7 @@ export async function checkFile(
   const read = bookReader(opened.columns, mapping, reading);
   for await (const rows of opened.rows) {
     for (const row of rows.map(read)) {
-      const error = 'book' in row ? refuse(row) : row.error;
+      const error = 'book' in row ? reject(row) : row.error;
       if ('book' in row && !error) {
         valid++;
         const key = keyOf(row.book);
