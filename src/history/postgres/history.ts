@@ -8,7 +8,7 @@ import { StoreNotReady } from '../../store/errors.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { means } from '../../store/postgres/error-codes.ts';
-import { causeOf, explainRefusal, isUndone, toStoreError } from '../../store/postgres/errors.ts';
+import { causeOf, explainStartFailure, isUndone, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import { toRejection } from '../../store/postgres/rejections.ts';
 import type {
@@ -89,7 +89,7 @@ async function prepare(pool: ConnectionPool, run: (client: PoolClient) => Promis
     if (error instanceof StoreNotReady) throw error;
     const reason = means(error, 'lock not available in time')
       ? 'another transaction has locked the table books'
-      : explainRefusal(error);
+      : explainStartFailure(error);
     throw new StoreNotReady(`the history cannot be turned on or off (${reason})`, { cause: error });
   }
 }

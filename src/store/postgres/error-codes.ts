@@ -23,7 +23,7 @@ const MEANINGS = {
   /** This user lacks a privilege, or the server a feature, or a table is missing. */
   unsupported: /^(0A|42|22023)/,
   /** PostgreSQL names the right that is missing, or says that there is no schema. */
-  'start refused': /^(42501|3F000)$/,
+  'no right or schema': /^(42501|3F000)$/,
   /** Data exceptions, violated constraints, errors in PL/pgSQL. */
   'row rejected': /^(22|23|44|P0)/,
   'text too long for an index, or statement too complex': /^54000/,

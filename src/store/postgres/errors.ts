@@ -34,8 +34,8 @@ export function isUnsupported(error: unknown): boolean {
 }
 
 /** Why PostgreSQL does not prepare a store: it names a right that is missing, or says that there is no schema; otherwise as {@link reasonOf}. */
-export function explainRefusal(error: unknown): string {
-  return error instanceof Error && means(error, 'start refused') ? error.message : reasonOf(error);
+export function explainStartFailure(error: unknown): string {
+  return error instanceof Error && means(error, 'no right or schema') ? error.message : reasonOf(error);
 }
 
 /** A short name of an error for operators. */

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 import { means } from './error-codes.ts';
-import { explainRefusal } from './errors.ts';
+import { explainStartFailure } from './errors.ts';
 
 /** They keep ids and years exact. */
 export const CHECKS = ['books_id_exact', 'books_year_exact'];
@@ -167,5 +167,7 @@ async function hasColumn(client: ClientBase, name: string | undefined): Promise<
 }
 
 function cannotMigrate(version: number, cause: unknown): StoreNotReady {
-  return new StoreNotReady(`migration ${version} cannot be applied (${explainRefusal(cause)})`, { cause });
+  return new StoreNotReady(`migration ${version} cannot be applied (${explainStartFailure(cause)})`, {
+    cause,
+  });
 }

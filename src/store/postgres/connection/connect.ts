@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../errors.ts';
 import { means, sqlState } from '../error-codes.ts';
-import { explainRefusal, isConnectionBroken, isReadOnly, NO_TLS, reasonOf } from '../errors.ts';
+import { explainStartFailure, isConnectionBroken, isReadOnly, NO_TLS, reasonOf } from '../errors.ts';
 import type { Conninfo } from './conninfo.ts';
 import { applySettings, StandbyServer } from './session-settings.ts';
 import { explainFailure } from './start-failure.ts';
@@ -63,7 +63,7 @@ export async function connect(
   } catch (error) {
     await client.end();
     if (error instanceof StoreNotReady) throw error;
-    throw new StoreNotReady(`the table books cannot be used (${explainRefusal(error)})`);
+    throw new StoreNotReady(`the table books cannot be used (${explainStartFailure(error)})`);
   }
 }
 
