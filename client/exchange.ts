@@ -83,6 +83,7 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
   };
 }
 
+/** A request in the text of errors, such as `PUT /book/7`. */
 export function describeRequest({ method, path }: ApiRequest): string {
   return `${method} /${path}`;
 }
@@ -130,6 +131,7 @@ function readRetryAfter(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
+/** The value of a header that is a whole number, such as `Retry-After`; undefined for a date or other text. */
 export function readNumber(text: string | null): number | undefined {
   return text !== null && /^[0-9]+$/.test(text) ? Number(text) : undefined;
 }

@@ -16,6 +16,10 @@ export function isNotFound({ status, message }: ApiResponse): boolean {
   return status === 404 && message === 'Book not found';
 }
 
+/**
+ * A book with its `ETag`, as the service has sent it.
+ * @throws {RefusedError}
+ */
 export function toVersionedBook(response: ApiResponse): VersionedBook {
   const { data, headers } = expectSuccess(response);
   return { ...(data as Book), etag: headers.get('ETag')?.replace(ALTERED_TAG, '"$1"') };

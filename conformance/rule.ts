@@ -9,8 +9,8 @@ export interface Rule {
   /** The requirement, in the words of the specification. */
   readonly text: string;
   /**
-   * What the check needs: the signing secret, or a service with the endpoints of the history, with read-only or renewed tokens, with pages of
-   * the list, with idempotency keys, or with an endpoint.
+   * What the check needs: the signing secret, or a service with the endpoints of the history, with read-only or renewed tokens, with pages
+   * of the list, with idempotency keys, or with an endpoint.
    */
   readonly needs?:
     | 'secret'

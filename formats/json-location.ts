@@ -37,7 +37,11 @@ export function locateBooks(start: Uint8Array): BooksLocation {
   return inside ? { ...inside, isInside: true } : { scanned: 'sequence', at: 0, isInside: false };
 }
 
-/** Whether there is an array of objects with title and author in the objects that surround those which were read. @param rest what follows these */
+/**
+ * Whether there is an array of objects with title and author in the objects that surround those which were read.
+ *
+ * @param rest what follows these
+ */
 export function hasFurtherBooks(rest: Uint8Array): boolean {
   for (let at = skipSpace(rest, 0); at < rest.length; at = skipSpace(rest, at)) {
     if (rest[at] === CLOSING_BRACE) at++;

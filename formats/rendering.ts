@@ -47,6 +47,7 @@ export function mediaTypeOf(format: Format): string {
   return RENDERINGS[format].mediaType;
 }
 
+/** Renders pages of books as the text of a file, a piece for each page. */
 export async function* writeBooks(
   pages: AsyncIterable<readonly Book[]>,
   format: Format,

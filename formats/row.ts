@@ -30,7 +30,8 @@ export type RawRow = RowPosition &
 /**
  * Why a row is not a book: `cell-count` is of a CSV record; `text` is not a string that stores preserve (well-formed Unicode
  * without U+0000), `text-too-long` one that is longer than `TEXT_LENGTH_MAX`; `year` is no year of a book, and `id` no integer in its
- * range. In an update, no book has an `id-unknown`, and an earlier row has an `id-repeated`. After an {@link ArrayError}, or a CSV or JSON row that is too long, the rest of the file is not read.
+ * range. In an update, no book has an `id-unknown`, and an earlier row has an `id-repeated`. After an {@link ArrayError}, or a CSV or JSON
+ * row that is too long, the rest of the file is not read.
  */
 export type RowError =
   | { readonly kind: JsonError | 'not-object' | 'empty' | 'row-too-long' }

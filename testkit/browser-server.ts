@@ -64,7 +64,7 @@ async function browserOnPath(): Promise<LaunchOptions> {
   return BROWSER === 'firefox' ? { executablePath, channel: 'moz-firefox' } : { executablePath };
 }
 
-/** As in Chromium: scroll bars take no place, tests read the clipboard without a question, there is a mouse, and no panel of downloads takes the focus. */
+/** As in Chromium: scroll bars take no place, tests read the clipboard unasked, there is a mouse, and no panel takes the focus. */
 const FIREFOX_PREFERENCES = {
   'ui.useOverlayScrollbars': 1,
   'dom.events.testing.asyncClipboard': true,

@@ -10,8 +10,8 @@ let browser: BrowserServer | undefined;
 const BROWSER_START_MS = 60_000;
 
 /**
- * Starts the PostgreSQL server of `createDatabase` and the browser of `TestBrowser`, which all test files of a run share. Of the windows of a
- * Firefox one is active, and the others get neither frames nor the focus, so each file starts its own.
+ * Starts the PostgreSQL server of `createDatabase` and the browser of `TestBrowser`, which all test files of a run share. Of the windows
+ * of a Firefox one is active, and the others get neither frames nor the focus, so each file starts its own.
  */
 export async function globalSetup(): Promise<void> {
   await shareCluster();

@@ -30,6 +30,7 @@ interface ImportOptions {
   readonly json?: true | undefined;
 }
 
+/** Performs `bookkeeping import`. @returns the exit code */
 export async function perform(path: string, options: ImportOptions): Promise<number> {
   const {
     header: hasHeader,

@@ -243,7 +243,7 @@ async function assertTargetSizes(page: Page, state: string): Promise<void> {
   assert.deepEqual(small, [], state);
 }
 
-/** Asserts that bars, fields and buttons with an outline have a contrast of at least 3:1 (WCAG 2.2, criterion 1.4.11), which axe does not check. */
+/** Asserts a contrast of at least 3:1 of bars, fields and buttons with an outline (WCAG 2.2, criterion 1.4.11): axe does not check it. */
 async function assertContrasts(page: Page, state: string): Promise<void> {
   const faint = await page.evaluate(`(() => {
     const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });

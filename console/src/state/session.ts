@@ -44,7 +44,7 @@ type TabMessage =
   | { readonly kind: 'use' }
   | { readonly kind: 'sign-out' };
 
-/** The session of the user, which the tabs of a browser share. It has the token, which is renewed while the page is used, and no password. */
+/** The session of the user, which the tabs of a browser share: its token, which is renewed while the page is used, and no password. */
 export class UserSession {
   /** `expired`: the user has to sign in again before waiting calls continue. */
   readonly state = signal<'out' | 'in' | 'expired'>('out');

@@ -15,8 +15,8 @@ export function isOfInputMethod({ isComposing, keyCode }: Key): boolean {
 }
 
 /**
- * The letter of a command: the key's or, on a keyboard of another script such as Cyrillic, that of the same place on a Latin one, which is its
- * `code`.
+ * The letter of a command: the key's or, on a keyboard of another script such as Cyrillic, that of the same place on a Latin one, which
+ * is its `code`.
  */
 export function commandLetter({ key, code }: Pick<Key, 'key' | 'code'>): string {
   const isOtherScript = /^(?=\p{Letter})\P{Script=Latin}$/u.test(key);

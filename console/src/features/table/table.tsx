@@ -251,7 +251,11 @@ export function Table() {
     if (!isNewRow(row) && cells.save()) move(row, column);
   }
 
-  /** Opens a cell of the table for editing, in the first columns the title; in a read-only session, the book. @param text typed instead of the present one */
+  /**
+   * Opens a cell of the table for editing, in the first columns the title; in a read-only session, the book.
+   *
+   * @param text typed instead of the present one
+   */
   function edit(row: number, column: number, text?: string, isTypedOver?: boolean): void {
     const book = list.at(row);
     const field = fieldOf(column) ?? 'title';
