@@ -39,8 +39,8 @@ export class UnreadResponse {
   }
 
   /**
-   * Called just before the first part is read. Only a few pages are read at a time, so this is enough for all that wait for them: each
-   * holds its own part when it has it.
+   * Called just before the first part is read; it reserves nothing. For example, of 100 requests that see room for 128 KiB, the queue of
+   * pages reads a few at a time, and each is counted by {@link hold} before further ones are read.
    *
    * @throws StoreUnavailable when the client has disconnected or waited too long, or others leave no memory for so many bytes
    */

@@ -13,6 +13,7 @@ export function toArray(pages: readonly Uint8Array[]): Uint8Array[] {
   return [OPEN, ...parts, CLOSE];
 }
 
+/** A JSON array of pages, whose books are separated by commas, in chunks of at most {@link CHUNK_BYTES}. */
 export async function* streamArray(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield OPEN;
   let isFirst = true;

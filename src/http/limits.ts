@@ -8,7 +8,7 @@ export interface HttpLimits {
   readonly failedLogins: number;
   /** The memory of all long responses that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
-  /** The pipelined requests of all connections that are not routed yet, each of which takes some 3 KB and 10 µs to parse; a further one is rejected. */
+  /** The pipelined requests of all connections that are not routed yet; a further one is rejected. Each takes 3 KB, and 10 µs to parse. */
   readonly waitingRequests: number;
   /** The time for the headers of a request, and for a whole request, to arrive. */
   readonly headersMs: number;

@@ -65,6 +65,7 @@ interface Outcome {
 
 export type OutcomeName = keyof typeof outcomes;
 
+/** The body of a response. */
 export function envelope<Data>(name: OutcomeName, data: Data): Outcome & { readonly data: Data } {
   const { status, message } = outcomes[name];
   return { status, message, data };

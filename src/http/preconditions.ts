@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The part of a request that preconditions need. */
 type ConditionalRequest = { readonly method: string; readonly headers: IncomingHttpHeaders };
 
+/** Whether a request has `If-Match` or `If-None-Match`, for which the resource must be read. */
 export function isConditional({ headers }: Pick<ConditionalRequest, 'headers'>): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }

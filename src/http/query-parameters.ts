@@ -33,6 +33,7 @@ export function readParameters<Known extends string>(
   return given;
 }
 
+/** 400 for a query. @param detail the `Error-Detail`, in ASCII */
 export function invalidQuery(detail: string): Rejection {
   return new Rejection('invalidQuery', { detail });
 }

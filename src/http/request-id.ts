@@ -10,6 +10,7 @@ const VALID_ID = /^(?!eyJ)[\w.:=+/@~-]{1,128}$/;
 const PREFIX = randomBytes(6).toString('hex');
 let count = 0;
 
+/** An id that no other request of this process has, nor one of another process in all likelihood. */
 export function newRequestId(): string {
   count++;
   return `${PREFIX}-${count.toString(36)}`;

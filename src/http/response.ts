@@ -67,6 +67,7 @@ export function respondWith(handle: (request: BodyRequest, reply: FastifyReply) 
   };
 }
 
+/** Sends a result: its status, headers and body. `data` is rendered, `json` is a body or a stream of one. */
 export function send(
   reply: FastifyReply,
   { outcome, data = null, json, headers, detail }: HttpResult,

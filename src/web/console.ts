@@ -12,6 +12,7 @@ const CODINGS = { br: '.br', gzip: '.gz' } as const;
 /** A relative `Location`, which also works behind a proxy that adds a prefix to the path. */
 const LOCATION = 'console/';
 
+/** Whether the console is built. */
 export function hasConsole(): boolean {
   return listFiles().has('index.html');
 }

@@ -212,6 +212,7 @@ export function toOperations<Id extends string>(declared: Readonly<Record<Id, Op
 
 export type NamedOperation = Operation & { readonly id: string };
 
+/** Whether it needs a token. */
 export function isProtected({ errors }: Operation): boolean {
   return errors.includes('tokenRequired');
 }

@@ -169,6 +169,7 @@ export const namedSchemas: Readonly<Record<string, Schema>> = {
   Token: token,
 };
 
+/** The schema of a response whose `data` has this schema. */
 export function envelopeOf(data: Schema) {
   return {
     type: 'object',

@@ -42,6 +42,7 @@ class ConnectionState {
   }
 }
 
+/** The state of a connection, which begins at the first call for it. */
 export function stateOf(connection: Connection): ConnectionState {
   connection[STATE] ??= new ConnectionState();
   return connection[STATE];

@@ -70,8 +70,9 @@ class RoutingQueue {
 }
 
 /**
- * Makes the parser fail at a request beyond {@link WAITING_REQUESTS_MAX} or `waitingRequests`, or after the last one of the connection. A pause of the socket or the parser would not suffice: one read of 64 KiB may contain 2,500 requests,
- * and Node makes request and response of each before the first one is routed. These limits are for the stranger without a token.
+ * Makes the parser fail at a request beyond {@link WAITING_REQUESTS_MAX} or `waitingRequests`, or after the last one of the connection. A
+ * pause of the socket or the parser would not suffice: one read of 64 KiB may contain 2,500 requests, and Node makes request and response
+ * of each before the first one is routed. These limits are for the stranger without a token.
  */
 function limitRequests(socket: Connection, all: { readonly count: number; readonly max: number }): void {
   const { parser } = socket;
