@@ -16,11 +16,11 @@ export interface BatchOptions<Item> {
   readonly queueItemsMax: number;
   /** Items of which this is equal are never in one batch, and run in the order of their calls. */
   readonly uniqueBy?: (item: Item) => unknown;
-  /** Makes for each batch the function that tells whether the next item joins it. The first one that does not is the first of the next batch. */
+  /** Makes, for each batch, the function that decides whether the next item joins it; one that does not join begins the next batch. */
   readonly joining?: () => (item: Item) => boolean;
   /**
-   * Whether a batch ends in the turn of the event loop in which it starts, as where SQLite reads in the main thread. No call can arrive while it
-   * runs, so also after a batch of one the turn's other calls are gathered; otherwise each would be a batch of its own.
+   * Whether a batch ends in the turn of the event loop in which it starts, as reads of SQLite in the main thread do. No call arrives while
+   * it runs. So if 32 requests arrive in one turn, the first runs alone, and the other 31 are gathered: otherwise they would be 31 batches.
    */
   readonly endsInTurn?: boolean;
 }

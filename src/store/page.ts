@@ -4,8 +4,8 @@ import { type ListPage, PAGE_BYTES_MAX, type PageOptions } from '../book/book-st
 export const PAGE_BOOKS_MAX = 500;
 
 /**
- * The most bytes that one statement, or one message to a thread, reads for several pages: 64 pages of the whole list, or 8 single ones. With
- * many lists in a batch, those at the same page stay together, and share all their later pages, too.
+ * The most bytes that one statement, or one message to a thread, reads for several pages: 64 pages of the whole list, or 8 single ones.
+ * With many lists in a batch, those at the same page stay together, and share all their later pages, too.
  */
 const BYTES_AT_ONCE = 8 * 1_024 * 1_024;
 
@@ -16,6 +16,7 @@ export interface PageRequest {
   readonly bytes: number;
 }
 
+/** The request for the page after an id, with the default limits of books and bytes. */
 export function toPageRequest(
   after: number,
   { books = PAGE_BOOKS_MAX, bytes = PAGE_BYTES_MAX }: PageOptions = {},
@@ -49,6 +50,7 @@ export interface PageRow {
   readonly json: Uint8Array | null;
 }
 
+/** The page of a row. @returns the last id only if a book follows */
 export function toPage({ last, more, json }: PageRow): ListPage {
   return { json: json ?? new Uint8Array(), last: more ? (last ?? undefined) : undefined };
 }

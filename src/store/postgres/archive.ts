@@ -30,6 +30,7 @@ const INSERT_WITH_IDS = `
   returning id
 `;
 
+/** See `Engine.openArchiveForReading`. */
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await expectUtf8(client);
@@ -39,6 +40,7 @@ export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> 
   });
 }
 
+/** See `Engine.openArchive`. */
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await prepareTables(client);

@@ -7,7 +7,7 @@ import type { Columns } from './pool/database.ts';
 
 /**
  * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
- * that a JSON number has exactly. The start refuses a table with others.
+ * that a JSON number has exactly. A start rejects a table with others.
  */
 export const exact = (column: string) => `greatest(least(coalesce(${column}, 0), ${YEAR_MAX}), -${YEAR_MAX})`;
 
@@ -18,6 +18,7 @@ export const HAS_EXACT_ID = `id between -${ID_MAX} and ${ID_MAX}`;
 export const fieldOf = (name: FieldName, table: string) =>
   BOOK_FIELD_TYPES[name] === 'text' ? `coalesce(${table}.${name}, '')` : exact(`${table}.${name}`);
 
+/** The columns of a book in a select list, within the range of the service. They need `books` as the name of the table. */
 export const BOOK_COLUMNS = `books.id, ${eachField((name) => `${fieldOf(name, 'books')} as ${name}`)}`;
 
 /** The length of a book, without reading its texts. @param prefix of its columns, such as `books.` */

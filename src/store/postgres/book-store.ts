@@ -27,6 +27,7 @@ import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
 import { toRejection } from './rejections.ts';
 
+/** See `Engine.openStore`. It connects once to prepare the tables; the pools connect when they are used. */
 export async function openStore(conninfo: Conninfo, observer: StoreObserver): Promise<OpenStore> {
   let citus: Citus | undefined;
   const prepare = async (connected: ClientBase) => {

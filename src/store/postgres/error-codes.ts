@@ -31,14 +31,17 @@ const MEANINGS = {
   'defect of a function': /^(09|0A|0Z|21|2F|38|39|42|54001)/,
 } as const;
 
+/** Whether the SQLSTATE of an error has this meaning; never for an error of the connection. */
 export function means(error: unknown, meaning: keyof typeof MEANINGS): boolean {
   return MEANINGS[meaning].test(sqlState(error) ?? '');
 }
 
+/** The SQLSTATE of an error of the server; undefined for one of the driver, the connection or the code. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
+/** The name of the constraint that an error of the server is of. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.constraint : undefined;
 }

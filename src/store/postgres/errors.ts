@@ -16,6 +16,7 @@ export function isConnectionIntact(error: unknown): boolean {
   return means(error, 'serialization failure') || isRejection(error);
 }
 
+/** Whether the server takes no writes, as a standby or by its settings. */
 export function isReadOnly(error: unknown): boolean {
   return means(error, 'read-only') && !isRejection(error);
 }
@@ -33,7 +34,7 @@ export function isUnsupported(error: unknown): boolean {
   return means(error, 'unsupported');
 }
 
-/** Why PostgreSQL does not prepare a store: it names a right that is missing, or says that there is no schema; otherwise as {@link reasonOf}. */
+/** Why a store cannot be prepared: in the words of PostgreSQL if a right or a schema is missing, otherwise as {@link reasonOf}. */
 export function explainStartFailure(error: unknown): string {
   return error instanceof Error && means(error, 'no right or schema') ? error.message : reasonOf(error);
 }
@@ -69,8 +70,8 @@ const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Converts an error of the driver to StoreUnavailable; returns other errors unchanged. Each leaves what the other converts, this and `toRejection`
- * (rejections.ts), so their order does not matter. On SQLite, `toRejection` asks the connection for names, and runs first.
+ * An error of an unavailable server or connection as StoreUnavailable; any other error as it is. It leaves what `toRejection`
+ * (rejections.ts) converts, such as SQLSTATE 23505, and that leaves what this converts, such as 57P01: they may be called in any order.
  */
 export function toStoreError(error: unknown): unknown {
   const isUnavailable =

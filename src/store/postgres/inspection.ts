@@ -5,6 +5,7 @@ import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { columnsAddedAfter, readState } from './migrations.ts';
 
+/** See `Engine.inspect`. It reads in a read-only transaction. */
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
   const { client } = await connect(conninfo, async (connected) => {

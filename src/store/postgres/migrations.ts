@@ -112,6 +112,7 @@ interface State {
   readonly relations: ReadonlySet<string>;
 }
 
+/** Reads which migrations a database has had, and which of the tables it has. */
 export async function readState(client: ClientBase): Promise<State> {
   const names = [
     MIGRATIONS_TABLE,

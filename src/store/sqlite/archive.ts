@@ -23,6 +23,7 @@ import { preparePages } from './pages.ts';
 import { toRejection } from './rejections.ts';
 import { UPDATE_EXPECTED } from './write-statements.ts';
 
+/** See `Engine.openArchiveForReading`. */
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   try {

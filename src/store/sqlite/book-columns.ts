@@ -15,7 +15,7 @@ import { eachField } from '../each-field.ts';
 
 /**
  * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
- * that a JSON number, and `node:sqlite`, have exactly. The start refuses a table with others (see `expectBooks`).
+ * that a JSON number, and `node:sqlite`, have exactly. A start rejects a table with others (see `expectBooks`).
  */
 export const exact = (column: string) => `
   case
@@ -25,7 +25,7 @@ export const exact = (column: string) => `
 
 /**
  * The text that the service has for what another program has stored in a table of its own: NULL reads as empty. A BLOB or a number,
- * stored while the service ran (the honest accident), reads as text; the start refuses a table with one (see `expectBooks`).
+ * stored while the service ran (the honest accident), reads as text; a start rejects a table with one (see `expectBooks`).
  */
 const textOf = (column: string) => `cast(coalesce(${column}, '') as text)`;
 
@@ -38,6 +38,7 @@ export const HAS_EXACT_ID = `+id between -${ID_MAX} and ${ID_MAX}`;
 /** The field of a stored book. */
 export const fieldOf = (name: FieldName) => (BOOK_FIELD_TYPES[name] === 'text' ? textOf(name) : exact(name));
 
+/** The columns of a book in a select list, within the range of the service. They need `books` as the name of the table. */
 export const BOOK_COLUMNS = `books.id as id, ${eachField((name) => `${fieldOf(name)} as ${name}`)}`;
 
 /** A book as JSON. @param valueOfField an expression for each field */

@@ -52,6 +52,7 @@ export function hasOwnTable(database: DatabaseSync): boolean {
   return ownBooksTables().has(findInSchema(database, 'books')?.sql);
 }
 
+/** Like {@link expectBooks}, but a file without the table is accepted. */
 export function expectBooksIfAny(database: DatabaseSync): void {
   readVersion(database);
   if (isInSchema(database, 'books')) expectBooks(database);

@@ -13,7 +13,7 @@ export type Meaning =
   /** A text or a row is longer than the limit of the connection. */
   | 'too long'
   | 'mismatch'
-  /** An expression fails, or a table or a column is missing: only the message tells. */
+  /** An expression fails, or a table or a column is missing: only the message says which. */
   | 'statement';
 
 /** The result codes (sqlite.org/rescode.html): an extended one, or else its low byte, the primary one. */
@@ -54,6 +54,7 @@ export function readError(error: unknown): readonly [name?: string, meaning?: Me
   return RESULT_CODES.get(code) ?? RESULT_CODES.get(code & 0xff) ?? [`SQLite result code ${code & 0xff}`];
 }
 
+/** Whether an error of SQLite has one of these meanings. */
 export function means(error: unknown, ...meanings: readonly Meaning[]): boolean {
   const [, meaning] = readError(error);
   return meaning !== undefined && meanings.includes(meaning);

@@ -11,6 +11,7 @@ const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set<Meaning>([
   'not synced',
 ]);
 
+/** Whether another connection has locked the file. */
 export function isBusy(error: unknown): boolean {
   return means(error, 'busy');
 }
@@ -20,6 +21,7 @@ export function isNotOpened(error: unknown): boolean {
   return means(error, 'not opened') || (error instanceof Error && 'code' in error && error.code === 'ENOENT');
 }
 
+/** Whether the file is corrupt, or no database. */
 export function isDamaged(error: unknown): boolean {
   return means(error, 'damaged');
 }
@@ -29,10 +31,12 @@ export function isStatementFailure(error: unknown): boolean {
   return means(error, 'statement');
 }
 
+/** Whether a sync has failed, after which earlier commits may be lost, too. */
 export function isSyncFailure(error: unknown): boolean {
   return means(error, 'not synced');
 }
 
+/** Whether a text, a row or a statement was longer than the limit of the connection. */
 export function isTooLong(error: unknown): boolean {
   return means(error, 'too long');
 }

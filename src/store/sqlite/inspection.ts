@@ -7,6 +7,7 @@ import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
 import { isInSchema, readVersion } from './migrations.ts';
 
+/** See `Engine.inspect`. It opens the file for reading only. */
 export async function inspectStore(path: string): Promise<string> {
   try {
     if (!existsSync(path)) {

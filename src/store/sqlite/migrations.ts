@@ -120,6 +120,7 @@ interface SchemaObject {
   readonly sql: string | null;
 }
 
+/** The table, view, index or trigger of a name, in any letter case, as SQLite compares names. */
 export function findInSchema(database: DatabaseSync, name: string): SchemaObject | undefined {
   const select = database.prepare('select type, name, sql from sqlite_schema where name = ? collate nocase');
   return select.get(name) as SchemaObject | undefined;

@@ -14,6 +14,7 @@ export const SELECT: BatchStatement = {
   one: `select ${BOOK_COLUMNS} from books where id = $1::bigint`,
 };
 
+/** The books of a batch, in the order of the ids; undefined where there is none. */
 export async function findBooks(database: Database, ids: readonly number[]): Promise<(Book | undefined)[]> {
   return matchIds(ids, await database.queryBatch<Book>(SELECT, [ids]));
 }

@@ -12,7 +12,11 @@ const CREATED = `substr(fingerprint, ${FINGERPRINT_LENGTH + 1})`;
 
 /** A {@link KeyRow} of a key that was stored just now. */
 export const NEW_KEY = `key, ${FINGERPRINT} as fingerprint, ${CREATED} as created, book_id as id`;
-/** That of a key that was found, without what it has created for others. @param isSame a condition for the fingerprint, such as `= $1` */
+/**
+ * A {@link KeyRow} of a key that was found. For another request, whose fingerprint differs, `created` is empty.
+ *
+ * @param isSame a condition for the fingerprint, such as `= $1`
+ */
 export const foundKey = (isSame: string) =>
   `key, ${FINGERPRINT} as fingerprint, case when ${FINGERPRINT} ${isSame} then ${CREATED} else '' end as created, book_id as id`;
 

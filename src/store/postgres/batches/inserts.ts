@@ -38,7 +38,10 @@ export const INSERT: BatchStatement = {
 /** The same without their ids. */
 export const INSERT_PLAIN = `with stored as (${insertColumns('1')}) select ${ARE_STORED}`;
 
-/** Inserts books with idempotency keys that are new or expired: the parameters are keys, fingerprints and fields. It violates the primary key if another session inserts one of them at the same time. */
+/**
+ * Inserts books with idempotency keys that are new or expired: the parameters are keys, fingerprints and fields. It violates the primary
+ * key if another session inserts one of them at the same time.
+ */
 export const INSERT_ONCE: BatchStatement = {
   name: 'create once',
   text: `
@@ -113,6 +116,7 @@ export interface KeyedBook {
   readonly key: string;
 }
 
+/** The creates of the store: single ones in a batch, and those of many books, with and without idempotency keys. */
 export class Inserts {
   readonly #database: Database;
   readonly #bulkDatabase: Database;

@@ -17,6 +17,7 @@ const taggedText = (book: string) =>
 /** Whether a book has one of the tags, or there are none. */
 export const isTagged = (book: string) => `(tags is null or strpos(tags, '"' || translate(left(
   encode(sha256(convert_to(${taggedText(book)}, 'UTF8')), 'base64'), ${TAG_DIGITS}), '+/', '-_') || '"') > 0)`;
+/** A digest of the fields of a book, to see whether another session has changed it. @param book the alias of its row */
 export const digestOf = (book: string) => `md5(${taggedText(book)})`;
 
 /** `UpdateItem`s in the order of their ids. */
@@ -35,6 +36,7 @@ export const sentBytes = (book: string) => `
     select ${book}.id, ${eachField((name) => `coalesce(given.${name}, ${book}.${name}) as ${name}`)}
   ) as sent)
 `;
+/** The change of the books of {@link GIVEN_UPDATES}. @param condition without which the statement changes none */
 export const updatesIf = (condition: string) => `
   updated as (
     update books set ${FIELDS_SET} from given

@@ -85,10 +85,12 @@ export interface ExpectedUpdate {
   readonly fields: Partial<BookFields>;
 }
 
+/** Updates the books of a batch, whose ids differ. @returns them in this order; undefined where there is none */
 export function updateBooks(database: Database, updates: readonly Update[]): Promise<(Book | undefined)[]> {
   return writeBooks(database, UPDATE, idsOf(updates), toColumns(updates.map(({ fields }) => fields)));
 }
 
+/** The same for books that still are as expected. */
 export function updateExpectedBooks(
   database: Database,
   updates: readonly ExpectedUpdate[],
@@ -98,10 +100,12 @@ export function updateExpectedBooks(
   return writeBooks(database, UPDATE_EXPECTED, idsOf(books), [...fields, ...toColumns(books)]);
 }
 
+/** Deletes the books of a batch. @returns for each whether it was there */
 export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {
   return (await writeBooks(database, DELETE, ids, [])).map(isDeleted);
 }
 
+/** The same for books that still are as expected. */
 export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
   return (await writeBooks(database, DELETE_EXPECTED, idsOf(books), toColumns(books))).map(isDeleted);
 }

@@ -41,7 +41,7 @@ export class CitusDatabase extends Database {
     this.#pages = new CitusPages((statement, values) => super.attempt(statement, values));
   }
 
-  /** Citus locks no rows of several shards: a change between the two statements of `UPDATE_MANY` makes the second one fail, and both are repeated. */
+  /** Citus locks no rows of several shards: a change between the two statements of `UPDATE_MANY` fails the second; both are repeated. */
   override async query<Row extends object>(
     statement: Statement,
     values: unknown[],

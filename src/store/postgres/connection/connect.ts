@@ -10,7 +10,7 @@ import { tlsModes } from './tls-modes.ts';
 
 /** The time for the server to close a connection after its last message; an unreachable one never does. */
 const CLOSE_MS = 1_000;
-/** The kernel asks after this time whether the server is still there, and then ten times, once a second: so it notices a broken connection after 20 s. */
+/** After this time, the kernel asks whether the server is still there, then ten times, once a second: it notices a lost one after 20 s. */
 const KEEP_ALIVE_MS = 10_000;
 /** Preparing may scan all rows of a large adopted table. */
 const PREPARE_TIMEOUT_MS = 300_000;

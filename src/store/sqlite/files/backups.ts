@@ -26,6 +26,7 @@ const PAGES_PER_STEP = 1_000;
 const LOGS = ['-journal', '-wal'] as const;
 const SIDE_FILES = [...LOGS, '-shm'] as const;
 
+/** See `Engine.backUp`. */
 export async function backUpStore(path: string, file: string, onProgress: OnProgress): Promise<void> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   if (isSideFile(file, path))

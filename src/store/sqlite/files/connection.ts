@@ -118,6 +118,10 @@ export async function whileBusy<Result>(operation: () => Result): Promise<Result
   }
 }
 
+/**
+ * Commits what an operation writes, or nothing if it throws. It waits while another connection writes.
+ * @throws what the operation throws, or an error of SQLite
+ */
 export async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {
   await whileBusy(() => database.exec('begin immediate'));
   try {

@@ -20,6 +20,7 @@ type Failure =
   | { readonly notReady: string }
   | { readonly message: string; readonly stack: string | undefined };
 
+/** An error as a message to another thread, which copies no classes. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof StoreUnavailable) return { unavailable: error.reason };
   if (error instanceof TableRejection) return { constraint: error.constraint, index: error.index };
@@ -28,6 +29,7 @@ export function toFailure(error: unknown): Failure {
   return { message, stack };
 }
 
+/** The error of such a message. */
 export function toError(failure: Failure): Error {
   if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
   if ('constraint' in failure) return new TableRejection(failure.constraint, failure.index);

@@ -52,9 +52,9 @@ interface WriteModule {
 export type Transact = <Result>(operation: () => Result) => Promise<Result>;
 
 /**
- * Performs calls. In the order of the stations of a call of the main thread: `SqliteBookStore` (book-store.ts) puts it into its `BatchQueue`,
- * which calls a `ThreadClient`; here, `serveRequests` (thread-server.ts) calls `handle`, and that `#performAll`, `#perform` and the method of
- * the verb. An error becomes a `TableRejection` here, or `StoreUnavailable` in thread-server.ts, and crosses as a message.
+ * Performs calls of the main thread. The way of a call: `SqliteBookStore` (book-store.ts) puts it into its `BatchQueue`, which calls a
+ * `ThreadClient`; here, `serveRequests` (thread-server.ts) calls `handle`, and that `#performAll`, `#perform` and the method of the verb.
+ * An error becomes a `TableRejection` here, or `StoreUnavailable` in thread-server.ts, and crosses as a message.
  */
 class WriteHandler implements RequestHandler<WriteRequest, unknown>, Writes {
   readonly #database: DatabaseSync;
