@@ -141,7 +141,10 @@ export class IndexedRun {
       order by ${order.replace(keyColumnOf(this.#query), 'key')}`;
   }
 
-  /** So many candidates take about as long to sort as it takes to find a page of them in the order of all books, if that is no scan. */
+  /**
+   * The most candidates to sort for a page: so many take about as long as it takes to find the page in the order of all books. For
+   * example, for 51 of 10,000,000 books √(51 · 10,000,000) = 22,583. By id, and where their number is unknown, it is 5,000.
+   */
   #sortedMax({ selectedNext }: PageBuilder): number {
     const books = this.#query.sort === 'id' ? 0 : (this.#snapshot.estimatedBooks ?? 0);
     return Math.max(SORTED_MAX, Math.round(Math.sqrt(selectedNext * books)));
@@ -407,7 +410,7 @@ export class IndexedRun {
     return isOfAll ? this.#snapshot.positions : undefined;
   }
 
-  /** The books after a position, in the range of the query if the index has them in the order of its key. */
+  /** The books after a position. By year, also in the years of the query: then the index begins at the first of them. */
   #after(position: BookPosition | undefined): Condition {
     const after = afterCondition(this.#query, position);
     if (this.#query.sort !== 'year') return after;

@@ -92,7 +92,10 @@ export interface AccessPath {
 }
 
 export interface Paths {
-  /** To candidates in the order of the query. The first ones of its statement, which ends with conditions, take no longer the more there are. */
+  /**
+   * The path to candidates in the order of the query: the first 50 of a million take no longer than those of a thousand. Its statement ends
+   * with conditions.
+   */
   readonly ordered?: AccessPath | undefined;
   /** To candidates of a part of the ids. */
   readonly ranges?: RangedPath;

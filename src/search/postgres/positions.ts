@@ -136,7 +136,8 @@ function toBlock({ sort, text_key: text, number_key: number, id, books }: BlockR
 }
 
 /**
- * Counts the books that a statement adds to the index, or removes from it. It joins by the places of rows, which no other transaction changes.
+ * Counts the books that a statement adds to the index, or removes from it. It joins by the places of rows, which no other transaction
+ * changes.
  *
  * @param sign whether the books are added or removed
  * @returns a statement that selects the blocks which have too many books now
