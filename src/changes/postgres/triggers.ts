@@ -72,6 +72,7 @@ function selectTriggers(schema: string, name: string, condition: string, columns
     where tgfoid = to_regproc(${quoteLiteral(`${schema}.${name}`)}) and ${condition}`;
 }
 
+/** A text as a literal of SQL, where a statement takes no parameters. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

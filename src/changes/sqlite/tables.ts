@@ -61,14 +61,15 @@ export const TABLES: readonly Definition[] = [
     indexed integer not null default 0
   ) strict`,
   ],
-  // The changes of each book, up to `indexed`; appended in steps: with an index that each commit maintains, PUT at 32 connections has 0.74 of the rate, DELETE 0.86.
+  // The changes of each book, up to `indexed`; appended in steps: with an index that each commit maintains, PUT at 32 connections has
+  // 0.74 of the rate, DELETE 0.86.
   [
     'table',
     'book_changes_by_book (id integer not null, note integer not null, primary key (id, note)) strict, without rowid',
   ],
 ];
 
-/** In both modes: whatever removes a change, followers that have not read it are told. */
+/** In both modes: whatever removes a change, followers that have not read it get 410. */
 export const COMMON: readonly Definition[] = [
   [
     'trigger',
