@@ -22,6 +22,7 @@ export function readLoginRequest(body: Uint8Array): LoginRequest | Invalid {
   return scope === READ_SCOPE ? { ...login, scope } : new Invalid(`scope must be "${READ_SCOPE}" or absent`);
 }
 
+/** The one pair of username and password, kept as a digest. */
 export class Credentials {
   readonly #digest: Buffer;
 

@@ -136,7 +136,7 @@ export class TableRejection extends Error {
   override readonly name = 'TableRejection';
   /** What does not accept it, such as `UNIQUE (books.title)`: for the client and the log, in ASCII, without values or SQL. */
   readonly constraint: string;
-  /** The index of the book in a call with several, where the engine tells. */
+  /** The index of the book in a call with several, if the engine reports it. */
   readonly index: number | undefined;
 
   /** @param constraint with the names of the engine, in which others than those in ASCII are escaped */

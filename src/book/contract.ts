@@ -33,8 +33,10 @@ export const FIELD_NAMES = Object.keys(BOOK_FIELD_TYPES) as FieldName[];
 export type TextName = {
   [Name in FieldName]: (typeof BOOK_FIELD_TYPES)[Name] extends 'text' ? Name : never;
 }[FieldName];
+/** The fields of a book that are texts. */
 export const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'text') as TextName[];
 
+/** Those that are integers. */
 export const INTEGER_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'integer');
 
 /** The fields of a book alone, without its id and what else comes with it. */

@@ -1,6 +1,6 @@
 /**
- * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`), but with a final sigma like any
- * other sigma: so a part of a text remains a part of its lower case. As the case of i depends on the language, İ, I, ı and i are one letter.
+ * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`), but with a final sigma like any other sigma: so
+ * a part of a text remains a part of its lower case. As the case of i depends on the language, İ, I, ı and i are one letter.
  */
 export function lowerCase(text: string): string {
   return text
@@ -67,7 +67,8 @@ const ASCII_GAPS = /[^A-Za-z0-9$+<=>^`|~]+/g;
 
 /**
  * Format characters, the stroke that stretches Arabic words (U+0640), and the marks that readers know as accents or points: those of
- * Latin, Greek, Cyrillic, Hebrew, Arabic and Syriac letters, and the dots of Devanagari and Gurmukhi letters. In other scripts, marks are vowels or make another letter: ที่ is not ท.
+ * Latin, Greek, Cyrillic, Hebrew, Arabic and Syriac letters, and the dots of Devanagari and Gurmukhi letters. In other scripts,
+ * marks are vowels or make another letter: ที่ is not ท.
  */
 const IGNORED =
   /[\p{Cf}\p{Variation_Selector}\u0640\u093C\u0A3C]|(?![\u3099\u309A])(?=\p{M})[\p{sc=Inherited}\p{sc=Common}\p{sc=Cyrillic}\p{sc=Coptic}\p{sc=Glagolitic}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Hangul}]/gu;

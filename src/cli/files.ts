@@ -114,6 +114,7 @@ export function readText(path: string): string {
   }
 }
 
+/** An error of the file system as a CommandError with its code; any other error as it is. */
 export function toFileError(error: unknown, message: string): unknown {
   return error instanceof Error && 'code' in error
     ? new CommandError(`${message} (${String(error.code)})`)

@@ -119,6 +119,7 @@ export function hasAll(variables: Variables, names: readonly string[]): boolean 
   return names.every((name) => variables[name] !== undefined);
 }
 
+/** The variables that have a value: an empty one counts as absent. */
 export function withoutEmpty(variables: Readonly<Record<string, string | undefined>>): Variables {
   return Object.fromEntries(
     Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value] as const] : [])),

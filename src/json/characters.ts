@@ -9,6 +9,7 @@ export const OPENING_BRACE = 0x7b;
 export const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
 
+/** Whether a byte is white space of JSON (RFC 8259, section 2). */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === LINE_FEED || byte === 0x0d;
 }
@@ -16,10 +17,12 @@ export function isSpace(byte: number | undefined): boolean {
 /** Brackets and braces differ in one bit. */
 const BRACE_BIT = OPENING_BRACE - OPENING_BRACKET;
 
+/** Whether a byte opens an array or an object. */
 export function isOpening(byte: number): boolean {
   return (byte | BRACE_BIT) === OPENING_BRACE;
 }
 
+/** Whether a byte closes one. */
 export function isClosing(byte: number): boolean {
   return (byte | BRACE_BIT) === CLOSING_BRACE;
 }

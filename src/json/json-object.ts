@@ -115,6 +115,7 @@ function hasType(value: unknown, type: keyof FieldTypes): boolean {
   return type === 'text' ? isText(value) : Number.isSafeInteger(value);
 }
 
+/** Whether a value is a text that both engines store unchanged: well-formed Unicode without U+0000. */
 export function isText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }

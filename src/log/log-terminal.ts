@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { LogStream } from './log.ts';
 import { LOG_LEVELS } from './log-level.ts';
 
+/** A log that writes lines for people, instead of JSON. */
 export function prettyPrinted(log: LogStream): LogStream {
   return { ...log, write: (line) => log.write(`${formatLine(line)}\n`) };
 }

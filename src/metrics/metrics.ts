@@ -20,6 +20,7 @@ export interface GaugeSource {
   readonly read: () => number;
 }
 
+/** All metrics of a process, and the text of `/metrics`. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly requests = new RequestMetrics(this.#registry);

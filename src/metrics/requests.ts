@@ -20,6 +20,7 @@ interface Responses {
   readonly observeSeconds: (seconds: number) => void;
 }
 
+/** Counts responses and rejections, and measures the time of responses. */
 export class RequestMetrics {
   readonly #durations: SeriesHistogram;
   readonly #rejections: Counter<'status'>;

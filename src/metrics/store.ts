@@ -10,6 +10,7 @@ const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
 const OPERATION_LABELS = ['engine', 'operation'] as const;
 
+/** Measures the batches of the store, and what waits for them. */
 export class StoreMetrics {
   readonly #engine: string;
   readonly #durations: SeriesHistogram;

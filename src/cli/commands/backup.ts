@@ -1,5 +1,6 @@
 import { copyStore } from '../copy-store.ts';
 
+/** Performs `bookkeeping backup`. @returns the exit code */
 export function perform(file: string): Promise<number> {
   return copyStore(async (engine, onProgress) => {
     await engine.backUp(file, onProgress);

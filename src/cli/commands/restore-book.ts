@@ -1,6 +1,7 @@
 import { CommandError, EXIT_CODES, UsageError } from '../exits.ts';
 import { openClient, toCommandError } from '../service-client.ts';
 
+/** Performs `bookkeeping restore-book`. @returns the exit code */
 export async function perform(text: string, options: { readonly url?: string | undefined }): Promise<number> {
   if (!/^[0-9]+$/.test(text)) throw new UsageError('restore-book: ID must be a number');
   try {
