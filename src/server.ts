@@ -45,7 +45,8 @@ export function createServer(options: ServerOptions) {
   const queue = new SerialQueue(limits.waitMs);
   const gauges: GaugeSource[] = [];
 
-  // The order of a request. Before, it was accepted, parsed and routed behind those before it on its connection (http/connections). It has an id:
+  // The order of a request. Before, it was accepted, parsed and routed behind those before it on its connection (http/connections). It has
+  // an id:
   app.addHook('onRequest', (request, reply, pass) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     pass();

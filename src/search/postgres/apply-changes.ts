@@ -8,7 +8,7 @@ import { type BlockRow, Positions } from './positions.ts';
 import * as schema from './schema.ts';
 import { trigramHashesOf } from './trigrams.ts';
 
-/** The most entries of the queue, and the most books of ranges, in one step: with fewer, it falls behind thousands of changes in a second. */
+/** The most entries of the queue, and the most books of ranges, in one step: with fewer, it falls behind thousands of changes a second. */
 const STEP = 500;
 /** The same while searches leave the queue to the background: in short steps, round trips would take most of the time. */
 export const LONG_STEP = 5_000;

@@ -19,7 +19,8 @@ const DELETION_MS_MIN = 60_000;
 
 /**
  * The search index of a store, which several processes keep up to date in steps: a follower of the log of changes whose cursor is in the
- * index. A step holds the lock of its writers, and begins with the state that the last one left. The index has no other memory of the store.
+ * index. A step holds the lock of its writers, and begins with the state that the last one left. The index has no other memory of the
+ * store.
  *
  * The index and the store are two files, and SQLite has no snapshot of both. A search needs one of each, of one moment: the index selects
  * books, of which the store has the texts. They are of one moment if the cursor of the index is that of the last change in the store. For
