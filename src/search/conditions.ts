@@ -16,6 +16,7 @@ export function fieldCondition({ yearFrom, yearTo }: SearchQuery, parameters: Pa
   return conditions.join(' and ') || 'true';
 }
 
+/** Whether a query has a condition that needs no folded texts, such as one on years. */
 export function hasFieldCondition(query: SearchQuery): boolean {
   return fieldCondition(query, new Parameters('?')) !== 'true';
 }
@@ -71,6 +72,7 @@ export function where(...conditions: readonly string[]): string {
   return effective.length === 0 ? '' : `where ${effective.join(' and ')}`;
 }
 
+/** The `order by` of a query: equal keys are in the order of ids. */
 export function orderOf({ sort, isDescending }: Pick<SearchQuery, 'sort' | 'isDescending'>): string {
   const direction = isDescending ? 'desc' : 'asc';
   return sort === 'id' ? `id ${direction}` : `${keyColumnOf({ sort })} ${direction}, id ${direction}`;
@@ -83,6 +85,7 @@ export function selectPosition(query: SearchQuery, books: string, condition: str
     order by ${orderOf(query)} limit 1 offset ${number} - 1`;
 }
 
+/** The columns of a match (snapshot.ts) in a select list. */
 export function matchColumns(query: SearchQuery): string {
   return `id, ${keyColumnOf(query)} as key, bytes`;
 }

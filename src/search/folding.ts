@@ -68,6 +68,7 @@ export interface FoldedBook {
 
 type FoldedFields = Pick<BookFields, 'title' | 'author'>;
 
+/** The forms of the texts of a book that the index has, by which books are compared and sorted. */
 export function foldBook({ title, author }: FoldedFields): FoldedBook {
   const [foldedTitle, foldedAuthor] = [foldWords(title), foldWords(author)];
   return {

@@ -21,6 +21,7 @@ import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
 import type { TrigramStatistics } from './trigrams.ts';
 
+/** Snapshots of the index, each the transaction of one search, on a connection of the pool for searches. */
 export class PostgresSnapshots implements Snapshots {
   readonly #pool: ConnectionPool;
   readonly #index: SearchIndex;
