@@ -162,6 +162,7 @@ describe('The search index in SQLite', () => {
     ['has no tables', (path) => execute(indexOf(path), 'drop table book_search; drop table state')],
     ['lacks changes that the log has forgotten', (path) => execute(path, FORGET)],
     ['lacks changes, as the log was deleted', (path) => execute(path, DELETE_LOG)],
+    ['is one that FTS5 cannot read', (path) => execute(indexOf(path), 'delete from book_words_config')],
     ['has a change that the log has in another form', (path) => execute(path, RENUMBER)],
   ] as const satisfies [string, (path: string) => void | Promise<void>][]) {
     test(`is built anew if it ${what}`, async () => {
@@ -247,6 +248,7 @@ describe('The search index in SQLite', () => {
     ['without a table', (index) => execute(index, 'drop table book_words')],
     ['without a table of FTS5', (index) => execute(index, 'drop table book_words_docsize')],
     ['altered', (index) => execute(index, 'alter table book_search rename column bytes to length')],
+    ['with a trigger that fails', (index) => execute(index, FAILING_TRIGGER)],
   ] as const satisfies [string, (index: string) => void | Promise<void>][]) {
     test(`is built anew if it is ${what} while two processes use it`, async () => {
       await using folder = await createFolder();
@@ -537,6 +539,8 @@ const FORGET = `
   update books set year = year - 1;
   delete from book_changes where note = (select min(note) from book_changes);
 `;
+const FAILING_TRIGGER =
+  'create trigger failing before insert on book_search begin insert into missing values (1); end';
 const RENUMBER =
   'update book_changes set nonce = nonce + 1; update book_history set removed_nonce = removed_nonce + 1';
 const DELETE_LOG = 'update books set year = year; delete from book_changes';

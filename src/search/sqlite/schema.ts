@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { isDamaged, isStatementFailure } from '../../store/sqlite/errors.ts';
 import { indexVersion } from '../index-version.ts';
 import { POSITIONS_TABLE } from './positions.ts';
 
@@ -44,18 +45,6 @@ export const TABLES = `
   );
 `;
 
-/** Whether an index has each table as {@link TABLES} creates it, and as FTS5 creates those in which it stores its own. */
-export function hasAllTables(index: DatabaseSync): boolean {
-  using created = new DatabaseSync(':memory:');
-  created.exec(TABLES);
-  return definitionsOf(created).isSubsetOf(definitionsOf(index));
-}
-
-function definitionsOf(database: DatabaseSync): ReadonlySet<unknown> {
-  const rows = database.prepare('select sql from sqlite_schema').all();
-  return new Set(rows.map(({ sql }) => sql));
-}
-
 export const DROP_TABLES = ['state', 'book_search', 'positions', 'book_words', 'book_trigrams']
   .map((table) => `drop table if exists ${table};`)
   .join(' ');
@@ -68,6 +57,31 @@ export const ORDERS = Object.entries(KEYS).map(
 /** The work of creating one of them, in books that are added meanwhile: of ten million, whose sorting does not fit into the cache. */
 const ORDER_PART = 0.06;
 export const DROP_ORDERS = Object.keys(KEYS).map((key) => `drop index if exists by_${key}`);
+
+/**
+ * Whether an index has other tables than {@link TABLES} and FTS5 create, or triggers; or FTS5 cannot read what it has stored in its tables,
+ * which only a statement shows.
+ */
+export function isAltered(index: DatabaseSync): boolean {
+  using created = new DatabaseSync(':memory:');
+  created.exec(TABLES);
+  const tables = definitionsOf(created);
+  created.exec(ORDERS.join(';'));
+  const found = definitionsOf(index);
+  if (!tables.isSubsetOf(found) || !found.isSubsetOf(definitionsOf(created))) return true;
+  try {
+    for (const table of ['book_words', 'book_trigrams'])
+      index.prepare(`select rowid from ${table} where ${table} match 'abc' limit 1`).get();
+    return false;
+  } catch (error) {
+    return isDamaged(error) || isStatementFailure(error);
+  }
+}
+
+function definitionsOf(database: DatabaseSync): ReadonlySet<unknown> {
+  const rows = database.prepare('select sql from sqlite_schema').all();
+  return new Set(rows.map(({ sql }) => sql));
+}
 
 export interface IndexState {
   position: number;

@@ -8,7 +8,7 @@ import { isInSchema } from '../../store/sqlite/migrations.ts';
 import type { Progress } from '../index-wait.ts';
 import { applyChanges } from './apply-changes.ts';
 import { IndexFile } from './index-file.ts';
-import { hasAllTables, type IndexState, percentOf, SELECT_STATE, SELECT_VERSION, VERSION } from './schema.ts';
+import { type IndexState, isAltered, percentOf, SELECT_STATE, SELECT_VERSION, VERSION } from './schema.ts';
 
 /** The longest step: other processes, and the end of this one, wait for it. */
 const STEP_MS = 200;
@@ -91,14 +91,14 @@ export class SearchIndex {
 
   /**
    * Deletes the index if an error shows that it is damaged, unless it did so soon before: the file is corrupt, or a statement fails because
-   * another program has dropped or altered the tables. If the tables are as they were created, the statement is wrong, which a new index
-   * would not mend.
+   * another program has altered the tables or what is in those of FTS5. Otherwise, the statement is wrong, which a new index would not
+   * mend.
    *
    * @throws the error otherwise
    */
   deleteIfDamaged(error: unknown): Progress {
-    const isAltered = () => this.#file !== undefined && !hasAllTables(this.database);
-    if (!isDamaged(error) && !(isStatementFailure(error) && isAltered())) throw error;
+    const wasAltered = () => this.#file !== undefined && isAltered(this.database);
+    if (!isDamaged(error) && !(isStatementFailure(error) && wasAltered())) throw error;
     if (performance.now() < this.#deletedAt + DELETION_MS_MIN) throw error;
     this.#deletedAt = performance.now();
     if (this.#file) this.#file.delete();
