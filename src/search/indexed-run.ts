@@ -118,36 +118,51 @@ export class IndexedRun {
         this.#selectMatches(
           selected,
           parameters,
-          page,
+          page.skip,
+          page.limit + 1,
           `(select books from size) <= ${sortedMax} and ${after(parameters)}`,
         ),
       );
-      if (rows.length > 0) return toMatches(rows);
+      const [row] = rows;
+      if (!row) continue;
+      page.skip -= Math.min(page.skip, Number(row.matches));
+      return toMatches(rows);
     }
     return undefined;
   }
 
-  /** Selects the first matches among candidates, each with the number of the candidates; if there are none, this alone. */
-  #selectMatches(candidates: string, parameters: Parameters, page: PageBuilder, condition = 'true'): string {
-    const order = orderOf(this.#query);
+  /**
+   * Selects matches among candidates, each with the number of the candidates and, if some are skipped, of the matches; if there are none,
+   * these alone. Those that are skipped take no memory here.
+   */
+  #selectMatches(
+    candidates: string,
+    parameters: Parameters,
+    skip: number,
+    limit: number,
+    condition = 'true',
+  ): string {
+    const order = orderOf(this.#query).replace(keyColumnOf(this.#query), 'key');
     return `
       with candidates as materialized (${candidates}),
-        size as materialized (select count(*) as books from candidates)
-      select books, matches.* from size left join (
-        select ${matchColumns(this.#query)} from ${this.#snapshot.dialect.candidates}
-        where ${condition} and ${this.#match(parameters)}
-        order by ${order} limit ${page.selectedNext}
-      ) as matches on true
-      order by ${order.replace(keyColumnOf(this.#query), 'key')}`;
+        size as materialized (select count(*) as books from candidates),
+        matches as (
+          select ${matchColumns(this.#query)} from ${this.#snapshot.dialect.candidates}
+          where ${condition} and ${this.#match(parameters)}
+        )
+      select books, ${skip > 0 ? '(select count(*) from matches)' : '0'} as matches, page.* from size left join (
+        select * from matches order by ${order} limit ${limit} offset ${skip}
+      ) as page on true
+      order by ${order}`;
   }
 
   /**
    * The most candidates to sort for a page: so many take about as long as it takes to find the page in the order of all books. For
    * example, for 51 of 10,000,000 books √(51 · 10,000,000) = 22,583. By id, and where their number is unknown, it is 5,000.
    */
-  #sortedMax({ selectedNext }: PageBuilder): number {
+  #sortedMax({ skippedNext, limit }: PageBuilder): number {
     const books = this.#query.sort === 'id' ? 0 : (this.#snapshot.estimatedBooks ?? 0);
-    return Math.max(SORTED_MAX, Math.round(Math.sqrt(selectedNext * books)));
+    return Math.max(SORTED_MAX, Math.round(Math.sqrt((skippedNext + limit + 1) * books)));
   }
 
   /** The number of matches, by the first access path with few enough candidates to compare all of them. */
@@ -252,7 +267,7 @@ export class IndexedRun {
       const part = nextPart(ranges, page.last, number, isDescending);
       const limit = page.selectedNext;
       const rows = await this.#rows((parameters) =>
-        this.#selectMatches(ranges.select(part.first, part.last)(parameters), parameters, page),
+        this.#selectMatches(ranges.select(part.first, part.last)(parameters), parameters, 0, limit),
       );
       number = nextNumber(number, Number(rows[0]?.books));
       const matches = toMatches(rows);

@@ -45,9 +45,9 @@ export class PageBuilder {
     return Math.min(this.skip, SKIPPED_MAX);
   }
 
-  /** The number of matches that the next statement selects, with one more to know whether another page follows. */
+  /** The number of matches up to the end of the page, with one more to know whether another page follows. */
   get selectedNext(): number {
-    return this.skippedNext + this.limit + 1;
+    return this.skip + this.limit + 1;
   }
 
   /** Adds the next matches until the page is full. @returns whether all were added */

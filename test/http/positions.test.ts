@@ -43,7 +43,9 @@ for (const engine of engines) {
       ];
       for (const { sorts, keys } of starts) {
         for (const sort of sorts) {
-          for (const from of keys) await assertPage(service, books, { sort, from, limit: '3' });
+          for (const from of keys)
+            for (const filter of FILTERS)
+              await assertPage(service, books, { ...filter, sort, from, limit: '3' });
           const parameters = { sort, from: keys.at(-2) ?? '', limit: '17' };
           assert.deepEqual(await walk(service, parameters), expectedBooks(books, parameters));
         }
