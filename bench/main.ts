@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { chooseGenerator } from './load/generator.ts';
@@ -22,7 +22,11 @@ const results = await run(options, { generator, folder, progress });
 const file =
   options.output ?? join(import.meta.dirname, options.isComplete ? 'RESULTS.md' : 'data/RESULTS.md');
 mkdirSync(dirname(file), { recursive: true });
-writeFileSync(file, renderReport({ results, options, machine, generator: generator.title, startedAt }));
+const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+writeFileSync(
+  file,
+  renderReport({ results, options, machine, generator: generator.title, startedAt }, before),
+);
 progress(`written to ${relative(process.cwd(), file)}`);
 for (const { round, workload, service, connections, failures } of results.failed) {
   console.error(

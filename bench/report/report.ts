@@ -18,9 +18,17 @@ interface Run {
   readonly startedAt: Date;
 }
 
-/** Renders the report as Markdown. */
-export function renderReport(run: Run): string {
+/** The last section. `bench/extras/growth.ts` measures it in a run of its own, so a new report keeps that of the one before. */
+const GROWTH = '\n## Ten million books\n';
+
+/**
+ * Renders the report as Markdown.
+ *
+ * @param before the report that it replaces
+ */
+export function renderReport(run: Run, before: string): string {
   const { results, options, machine, startedAt } = run;
+  const growthAt = before.indexOf(GROWTH);
   const sections = [
     '# Benchmark results',
     `Written by \`npm run bench\`, on ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, all on one machine in one run.`,
@@ -28,7 +36,7 @@ export function renderReport(run: Run): string {
     '## What a release must hold',
     renderTargets(guards, results),
     '## Goals',
-    '[MEASUREMENTS.md](MEASUREMENTS.md) has what was tried in vain, and [what ten million books take](MEASUREMENTS.md#growth).',
+    '[MEASUREMENTS.md](MEASUREMENTS.md) has what was tried in vain, and [why ten million books take what they take](MEASUREMENTS.md#growth).',
     renderTargets(goals, results),
     '## Machine',
     table(
@@ -45,7 +53,7 @@ export function renderReport(run: Run): string {
     '## Failed measurements',
     renderFailures(results),
   ];
-  return `${sections.join('\n\n')}\n`;
+  return `${sections.join('\n\n')}\n${growthAt === -1 ? '' : before.slice(growthAt)}`;
 }
 
 function renderMethod({ results, options, generator }: Run): string {
