@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
+import { openSearch } from '../../src/search/open-search.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
@@ -15,6 +16,15 @@ const FOLD_OTHERWISE = `update book_search set words = '  other  ', title_lower 
 
 /** Makes the table of the index incompatible with this version. */
 const CHANGE_SCHEMA = 'alter table book_search drop column bytes';
+
+/** Makes the creation of the largest index wait for a lock, as it takes long with many books. */
+const HOLD_TRIGRAMS = `
+  create function hold_trigrams() returns event_trigger language plpgsql as $$
+    begin
+      if current_query() like '%book_search_trigrams%' then perform pg_advisory_xact_lock(1); end if;
+    end $$;
+  create event trigger hold_trigrams on ddl_command_start when tag in ('CREATE INDEX') execute function hold_trigrams();
+`;
 
 // In SQLite each process creates its own index.
 describe('The search index in PostgreSQL', () => {
@@ -46,6 +56,23 @@ describe('The search index in PostgreSQL', () => {
       opened.map(() => 0),
     );
     assert.deepEqual(failures, []);
+  });
+
+  test('says how far it is also while its indexes are created', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await using searches = await openSearch(store.connection, NO_OBSERVER);
+    await store.create({ title: 'The Iliad', author: 'Homer', year: -700 });
+    await database.query(HOLD_TRIGRAMS);
+    const client = new Client(database.url);
+    await client.connect();
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => client.end());
+    await client.query('select pg_advisory_lock(1)');
+    const isHeld = { detail: 'The search is being prepared (71 %)' };
+    await assert.rejects(searches.search(QUERY, 10), isHeld);
+    await client.query('select pg_advisory_unlock(1)');
+    assert.equal((await searches.search(QUERY, 10)).count, 1);
   });
 
   for (const [what, change] of [

@@ -281,31 +281,60 @@ export async function vacuum(client: PoolClient): Promise<void> {
   await client.query('vacuum (analyze) book_search');
 }
 
+/** The parts of the time of a build at which a phase of it begins and ends, from 0 to 1. */
+export interface Phase {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The phase in which the table gets its books, before {@link createIndexes}. */
+export const FILLING: Phase = { from: 0, to: 0.64 };
+
 /**
  * Creates the indexes when the table has all books, and counts their positions: the indexes are smaller then, and complete several
  * times sooner. Until the end of the transaction no process can change the table; writers of books need not.
+ *
+ * @param begin called with each phase before it begins
  */
-export async function createIndexes(client: PoolClient): Promise<void> {
+export async function createIndexes(client: PoolClient, begin: (phase: Phase) => void): Promise<void> {
   await client.query(
     `set local statement_timeout = ${CREATION_MS_MAX}; set local maintenance_work_mem = '256MB'`,
   );
-  for (const [name, definition] of Object.entries(INDEXES)) {
+  let from = FILLING.to;
+  for (const [name, { definition, to }] of Object.entries(INDEXES)) {
+    begin({ from, to });
     const statement = { text: `create index if not exists book_search_${name} on book_search ${definition}` };
     await client.query(Object.assign(statement, { query_timeout: CREATION_MS_MAX }));
+    from = to;
   }
+  begin({ from, to: 1 });
   await new Positions(client).build(CREATION_MS_MAX);
 }
+
+/** How much of an index {@link createIndexes} has created in another transaction, from 0 to 1; 0 if it creates none. */
+export async function readCreated(pool: Queryable): Promise<number> {
+  const { rows } = await pool.query(SELECT_CREATED, []);
+  const [created] = rows as { readonly part: number | null }[];
+  return created?.part ?? 0;
+}
+
+/** The time of a creation is mostly that of reading the table, whose blocks PostgreSQL counts. */
+const SELECT_CREATED = `
+  select max(case when phase ~ ': (sorting|merging|loading)' then 1 else blocks_done::float / nullif(blocks_total, 0) end) as part
+  from pg_stat_progress_create_index where datname = current_database() and relid = to_regclass('book_search')
+`;
 
 /** The longest creation of an index. */
 const CREATION_MS_MAX = 3_600_000;
 
+/** The indexes, and the part of the time of a build of millions of books at which their creation ends, see {@link Phase}. */
 const INDEXES = {
   // The year is for pages of some years in these orders.
-  title: '(title_key, id) include (year)',
-  author: '(author_key, id) include (year)',
-  twin: '(twin_key, year, id)',
-  year: '(year, id)',
-  trigrams: `using gin (${ENTRIES})`,
+  title: { definition: '(title_key, id) include (year)', to: 0.66 },
+  author: { definition: '(author_key, id) include (year)', to: 0.69 },
+  twin: { definition: '(twin_key, year, id)', to: 0.7 },
+  year: { definition: '(year, id)', to: 0.71 },
+  trigrams: { definition: `using gin (${ENTRIES})`, to: 0.98 },
 };
 
 const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;

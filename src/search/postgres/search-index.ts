@@ -28,6 +28,9 @@ const WRITE_DELAY_MS = 200;
 /** The interval at which changes of other programs are applied. */
 const POLL_MS = 1_000;
 
+/** The one phase of applying changes to an index that is not being built. */
+const UPDATING: schema.Phase = { from: 0, to: 1 };
+
 /** The connection, a busy server or another transaction are the cause. */
 const TEMPORARY = /^(08|25006|40|53|57|XX)/;
 
@@ -50,6 +53,7 @@ export class SearchIndex {
   #isClosed = false;
   /** The books that the background indexes. */
   #backlog = { done: 0, total: 0 };
+  #phase = UPDATING;
 
   /**
    * @param searchPool the connections of the searches, which give up an unreachable server in time
@@ -61,10 +65,15 @@ export class SearchIndex {
     this.#part = part;
   }
 
-  /** How much of the changes the background has applied; undefined if another process applies them. */
-  get percent(): Progress['percent'] {
+  /** How much of its work the background has done; undefined if another process does it. */
+  async readPercent(): Promise<Progress['percent']> {
     const { done, total } = this.#backlog;
-    return this.#applying && total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : undefined;
+    if (!this.#applying || total === 0) return undefined;
+    const { from, to } = this.#phase;
+    // If the server does not answer, the search that asks fails anyway.
+    const created = () => schema.readCreated(this.#pool).catch(() => 0);
+    const part = from < schema.FILLING.to ? done / total : await created();
+    return Math.min(99, Math.floor(100 * (from + (to - from) * part)));
   }
 
   /** Whether the background applies changes. */
@@ -232,11 +241,15 @@ export class SearchIndex {
           const state = await this.#begin(client, schema.beginApplying(0));
           if (!state) return { hasAll: true, isComplete: true };
           const { hasIndexes } = state;
+          this.#phase = hasIndexes ? UPDATING : schema.FILLING;
           const isLong = !hasIndexes || this.#remaining > MANY_CHANGES;
           const applied = await applyChanges(client, isLong ? LONG_STEP : undefined);
           this.#backlog.done += applied.count;
           const isComplete = applied.isDone && (hasIndexes || isVacuumed);
-          if (isComplete && !hasIndexes) await schema.createIndexes(client);
+          if (isComplete && !hasIndexes)
+            await schema.createIndexes(client, (phase) => {
+              this.#phase = phase;
+            });
           return { hasAll: applied.isDone, isComplete };
         });
         isDone = step.isComplete;

@@ -59,8 +59,8 @@ export class PostgresSearch implements BookSearch {
   async #run<Found>(call: () => Promise<Outcome<Found>>, signal: AbortSignal | undefined): Promise<Found> {
     const deadline = performance.now() + INDEX_WAITS_MS;
     for (;;) {
-      const outcome = await this.#limiter.run(call, signal).catch((error: unknown) => {
-        throw this.#index?.isApplying ? explainTimeout(error, this.#index.percent) : error;
+      const outcome = await this.#limiter.run(call, signal).catch(async (error: unknown) => {
+        throw this.#index?.isApplying ? explainTimeout(error, await this.#index.readPercent()) : error;
       });
       if ('found' in outcome) return outcome.found;
       if (performance.now() > deadline) throw notPrepared(outcome.progress.percent);
