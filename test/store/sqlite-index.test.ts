@@ -249,6 +249,9 @@ describe('The search index in SQLite', () => {
     ['without a table of FTS5', (index) => execute(index, 'drop table book_words_docsize')],
     ['altered', (index) => execute(index, 'alter table book_search rename column bytes to length')],
     ['with a trigger that fails', (index) => execute(index, FAILING_TRIGGER)],
+    ['with a trigger that raises an error', (index) => execute(index, RAISING_TRIGGER)],
+    ['of other words', (index) => execute(index, 'update book_words_data set block = randomblob(40)')],
+    ['of other trigrams', (index) => execute(index, 'update book_trigrams_data set block = randomblob(40)')],
   ] as const satisfies [string, (index: string) => void | Promise<void>][]) {
     test(`is built anew if it is ${what} while two processes use it`, async () => {
       await using folder = await createFolder();
@@ -539,6 +542,8 @@ const FORGET = `
   update books set year = year - 1;
   delete from book_changes where note = (select min(note) from book_changes);
 `;
+const RAISING_TRIGGER =
+  "create trigger other before insert on book_search begin select raise(abort, 'no books'); end";
 const FAILING_TRIGGER =
   'create trigger failing before insert on book_search begin insert into missing values (1); end';
 const RENUMBER =

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { isDamaged, isStatementFailure } from '../../store/sqlite/errors.ts';
+import { means } from '../../store/sqlite/error-codes.ts';
 import { indexVersion } from '../index-version.ts';
 import { POSITIONS_TABLE } from './positions.ts';
 
@@ -74,7 +74,7 @@ export function isAltered(index: DatabaseSync): boolean {
       index.prepare(`select rowid from ${table} where ${table} match 'abc' limit 1`).get();
     return false;
   } catch (error) {
-    return isDamaged(error) || isStatementFailure(error);
+    return means(error, 'damaged', 'statement', 'constraint');
   }
 }
 

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LogPosition } from '../../changes/log-position.ts';
 import { defineChangeLog, hasChangeLog, SELECT_LAST } from '../../changes/sqlite/change-log.ts';
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';
-import { isBusy, isDamaged, isStatementFailure } from '../../store/sqlite/errors.ts';
+import { means } from '../../store/sqlite/error-codes.ts';
+import { isBusy, isDamaged } from '../../store/sqlite/errors.ts';
 import { transact } from '../../store/sqlite/files/connection.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import type { Progress } from '../index-wait.ts';
@@ -90,15 +91,15 @@ export class SearchIndex {
   }
 
   /**
-   * Deletes the index if an error shows that it is damaged, unless it did so soon before: the file is corrupt, or a statement fails because
-   * another program has altered the tables or what is in those of FTS5. Otherwise, the statement is wrong, which a new index would not
-   * mend.
+   * Deletes the index if an error shows that it is damaged, unless it did so soon before: the file is corrupt, or a statement or a
+   * constraint fails because another program has altered the tables or what is in those of FTS5. Otherwise, the statement is wrong, which
+   * a new index would not mend.
    *
    * @throws the error otherwise
    */
   deleteIfDamaged(error: unknown): Progress {
     const wasAltered = () => this.#file !== undefined && isAltered(this.database);
-    if (!isDamaged(error) && !(isStatementFailure(error) && wasAltered())) throw error;
+    if (!isDamaged(error) && !(means(error, 'statement', 'constraint') && wasAltered())) throw error;
     if (performance.now() < this.#deletedAt + DELETION_MS_MIN) throw error;
     this.#deletedAt = performance.now();
     if (this.#file) this.#file.delete();
