@@ -41,6 +41,8 @@ const TWIN_KEYS_MAX = 20_000;
 const RANGES_GROWTH = 8;
 /** The candidates of ranges that a statement is to compare at most, by those of the statement before. */
 const RANGES_CANDIDATES = 20_000;
+/** If several ranges have more, since the ranges before had few, the next statement reads one of them. */
+const RANGES_CANDIDATES_MAX = 2 * RANGES_CANDIDATES;
 
 /** Up to so many books it takes less to read them in their order than to find the last one by its number. */
 export const READ_MAX = 20_000;
@@ -167,18 +169,22 @@ export class IndexedRun {
 
   /** The number of matches, by the first access path with few enough candidates to compare all of them. */
   async #countCandidates(paths: readonly AccessPath[]): Promise<number | undefined> {
-    const { candidates, countedMax } = this.#snapshot.dialect;
+    const { countedMax } = this.#snapshot.dialect;
     for (const path of paths) {
-      const [row] = await this.#selectCandidates(
-        path,
-        countedMax,
-        (selected, parameters) =>
-          `with candidates as (${selected})
-           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count from ${candidates}`,
+      const [row] = await this.#selectCandidates(path, countedMax, (selected, parameters) =>
+        this.#countMatches(selected, parameters),
       );
       if (row) return Number(row.count);
     }
     return undefined;
+  }
+
+  /** Selects the number of the candidates, and that of the matches among them. */
+  #countMatches(candidates: string, parameters: Parameters): string {
+    return `
+      with candidates as (${candidates})
+      select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count
+      from ${this.#snapshot.dialect.candidates}`;
   }
 
   /** @returns the rows of a statement, which have the number of its candidates; none when there were too many */
@@ -256,26 +262,38 @@ export class IndexedRun {
 
   /** Compares the candidates of some ranges of ids in a statement; if these may be many, the next books first. */
   #nextInRanges(page: PageBuilder, ranges: RangedPath): () => Promise<Passed> {
-    const { isDescending } = this.#query;
+    const parts = new RangeParts(ranges, this.#query.isDescending);
     let isComparing = ranges.areMany;
-    let number = 1;
     return async () => {
       if (isComparing) {
         isComparing = false;
         return this.#nextCompared(page);
       }
-      const part = nextPart(ranges, page.last, number, isDescending);
       const limit = page.selectedNext;
-      const rows = await this.#rows((parameters) =>
-        this.#selectMatches(ranges.select(part.first, part.last)(parameters), parameters, 0, limit),
+      const { rows, end } = await this.#selectInRanges(parts, page.last, (candidates, parameters) =>
+        this.#selectMatches(candidates, parameters, 0, limit),
       );
-      number = nextNumber(number, Number(rows[0]?.books));
       const matches = toMatches(rows);
       // Further ones may follow in these ranges.
-      if (matches.length === limit) return { matches, end: matches.at(-1) };
-      const id = isDescending ? part.first : part.last;
-      return { matches, end: part.isEnd ? undefined : { key: id, id } };
+      return { matches, end: matches.length === limit ? matches.at(-1) : end };
     };
+  }
+
+  /**
+   * Runs a statement, which returns the number of its candidates, on those of the next ranges.
+   *
+   * @returns its rows, and the position of the last id of these ranges; undefined if no range follows
+   */
+  async #selectInRanges(
+    parts: RangeParts,
+    after: BookPosition | undefined,
+    statement: (candidates: string, parameters: Parameters) => string,
+  ): Promise<{ readonly rows: Row[]; readonly end: BookPosition | undefined }> {
+    for (;;) {
+      const { select, end } = parts.next(after);
+      const rows = await this.#rows((parameters) => statement(select(parameters), parameters));
+      if (parts.hadFew(Number(rows[0]?.books))) return { rows, end };
+    }
   }
 
   /** The first matches among the next books, or among the next candidates. */
@@ -356,7 +374,7 @@ export class IndexedRun {
 
   /** Counts matches among the candidates of the next ranges of ids; if most books match, among the next books. */
   #countingRanges(ranges: RangedPath): (after: BookPosition | undefined) => Promise<BookCount> {
-    let number = 1;
+    const parts = new RangeParts(ranges, false);
     let isComparing = ranges.areMany;
     return async (after) => {
       if (isComparing) {
@@ -364,15 +382,10 @@ export class IndexedRun {
         isComparing = part.count > COMMON_MIN;
         return part;
       }
-      const part = nextPart(ranges, after, number, false);
-      const [row] = await this.#rows(
-        (parameters) =>
-          `with candidates as (${ranges.select(part.first, part.last)(parameters)})
-           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count
-           from ${this.#snapshot.dialect.candidates}`,
+      const { rows, end } = await this.#selectInRanges(parts, after, (candidates, parameters) =>
+        this.#countMatches(candidates, parameters),
       );
-      number = nextNumber(number, Number(row?.books));
-      return { count: Number(row?.count), last: part.isEnd ? undefined : { key: part.last, id: part.last } };
+      return { count: Number(rows[0]?.count), last: end };
     };
   }
 
@@ -454,25 +467,52 @@ function toMatches(rows: readonly Row[]): Match[] {
   return rows.filter(({ id }) => id !== null) as unknown as Match[];
 }
 
-/** The number of ranges for the next statement. @param candidates those of the one before, which were of `number` ranges */
-function nextNumber(number: number, candidates: number): number {
-  const growth = Math.min(RANGES_GROWTH, RANGES_CANDIDATES / Math.max(1, candidates));
-  return Math.max(1, Math.floor(number * growth));
-}
+/** The parts of ranges of ids that are read one after the other, by the number of candidates in those before. */
+class RangeParts {
+  readonly #ranges: RangedPath;
+  readonly #isDescending: boolean;
+  /** The ranges of the next part. */
+  #number = 1;
 
-/** The next ids after a position, up to the end of a range. */
-function nextPart(
-  { first, last, rangeIds }: RangedPath,
-  after: BookPosition | undefined,
-  ranges: number,
-  isDescending: boolean,
-): IdBounds & { readonly isEnd: boolean } {
-  if (isDescending) {
-    const to = after ? after.id - 1 : last;
-    const from = (Math.floor(to / rangeIds) + 1 - ranges) * rangeIds;
-    return { first: Math.max(from, first), last: to, isEnd: from <= first };
+  constructor(ranges: RangedPath, isDescending: boolean) {
+    this.#ranges = ranges;
+    this.#isDescending = isDescending;
   }
-  const from = after ? after.id + 1 : first;
-  const to = (Math.floor(from / rangeIds) + ranges) * rangeIds - 1;
-  return { first: from, last: Math.min(to, last), isEnd: to >= last };
+
+  /** The next part after a position, up to the end of a range. Its `end` is undefined if no part follows. */
+  next(after: BookPosition | undefined): {
+    readonly select: AccessPath;
+    readonly end: BookPosition | undefined;
+  } {
+    const { first, last } = this.#idsAfter(after);
+    const id = this.#isDescending ? first : last;
+    const isEnd = id === (this.#isDescending ? this.#ranges.first : this.#ranges.last);
+    const all = this.#ranges.select(first, last);
+    return {
+      select:
+        this.#number === 1 ? all : (parameters) => `${all(parameters)} limit ${RANGES_CANDIDATES_MAX + 1}`,
+      end: isEnd ? undefined : { key: id, id },
+    };
+  }
+
+  /** Whether the part had few enough candidates. Otherwise it lacks some, and one range is to be read from the same position. */
+  hadFew(candidates: number): boolean {
+    const hadFew = this.#number === 1 || candidates <= RANGES_CANDIDATES_MAX;
+    const growth = Math.min(RANGES_GROWTH, RANGES_CANDIDATES / Math.max(1, candidates));
+    this.#number = hadFew ? Math.max(1, Math.floor(this.#number * growth)) : 1;
+    return hadFew;
+  }
+
+  /** A position may be before all books, or after them. */
+  #idsAfter(after: BookPosition | undefined): IdBounds {
+    const { first, last, rangeIds } = this.#ranges;
+    if (this.#isDescending) {
+      const to = after ? Math.min(last, after.id - 1) : last;
+      const from = (Math.floor(to / rangeIds) + 1 - this.#number) * rangeIds;
+      return { first: Math.max(from, first), last: to };
+    }
+    const from = after ? Math.max(first, after.id + 1) : first;
+    const to = (Math.floor(from / rangeIds) + this.#number) * rangeIds - 1;
+    return { first: from, last: Math.min(to, last) };
+  }
 }

@@ -32,6 +32,7 @@ const NO_BOUNDS = [
   'src/log/log.ts#LAST_ATTEMPTS_MAX',
   'src/store/batch-queue.ts#GATHERING_TURNS_MAX',
   'src/search/indexed-run.ts#COMPARED_MAX',
+  'src/search/indexed-run.ts#RANGES_CANDIDATES_MAX',
   'src/search/indexed-run.ts#SORTED_MAX',
   'src/search/indexed-run.ts#TWIN_KEYS_MAX',
   'src/search/indexed-run.ts#READ_MAX',

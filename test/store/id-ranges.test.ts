@@ -12,6 +12,8 @@ const ALL = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR
 const DENSE = [0, 1, 2, 5, 6, 60]
   .flatMap((range) => [0, 1, 77, RANGE_IDS - 1].map((id) => range * RANGE_IDS + id))
   .flatMap((id) => [id + 1, id + 2 * RANGE_IDS + 9]);
+/** So far after the first id that a book can have that the ranges between are more than there are numbers. */
+const LATE = DENSE.map((id) => id + 3 * RANGES * RANGE_IDS);
 /** Some of the same number, as this begins again. */
 const SCATTERED = [
   ...DENSE,
@@ -36,7 +38,11 @@ function inYears(number: number): boolean {
 }
 
 describe('The ranges of ids in the index in PostgreSQL', () => {
-  for (const [name, ids] of Object.entries({ 'next to each other': DENSE, 'far apart': SCATTERED }))
+  for (const [name, ids] of Object.entries({
+    'next to each other': DENSE,
+    late: LATE,
+    'far apart': SCATTERED,
+  }))
     for (const isAnalyzed of [false, true])
       test(`of books ${name} have each book once, ${isAnalyzed ? 'with' : 'without'} statistics, in pages and counts`, async () => {
         await using database = await createDatabase();
@@ -67,6 +73,16 @@ describe('The ranges of ids in the index in PostgreSQL', () => {
             matches.toReversed(),
             label,
           );
+          for (const id of [-ID_MAX - 1, 0])
+            assert.deepEqual(await readIds(store, query, id), matches, label);
+          for (const id of [sorted.at(-1) as number, ID_MAX])
+            assert.deepEqual(await readIds(store, query, id), [], label);
+          assert.deepEqual(
+            await readIds(store, { ...query, isDescending: true }, ID_MAX + 1),
+            matches.toReversed(),
+            label,
+          );
+          assert.deepEqual(await readIds(store, { ...query, isDescending: true }, 1), [], label);
           assert.equal((await store.count(query)).count, matches.length, label);
           const byTitle = (await readIds(store, { ...query, sort: 'title' })).toSorted(
             (one, other) => one - other,
@@ -76,15 +92,52 @@ describe('The ranges of ids in the index in PostgreSQL', () => {
           assert.equal(skipped.count, Math.max(0, matches.length - 9), label);
         }
       });
+
+  test('have each book once where a word is in no book of some ranges, and in most of those of the next ones', async () => {
+    await using database = await createDatabase();
+    await (await openStoreAt(database.url))[Symbol.asyncDispose]();
+    await database.query(`
+      insert into books (id, title, author, year)
+      select range * ${RANGE_IDS} + number, 'The Lake', '', 0
+      from generate_series(0, 8) as range cross join generate_series(1, 700) as number
+      union all
+      select range * ${RANGE_IDS} + number, 'The River', '', 0
+      from generate_series(9, 12) as range cross join generate_series(1, 12000) as number`);
+    await using store = await openStoreAt(database.url);
+    const matches = [9, 10, 11, 12].flatMap((range) =>
+      Array.from({ length: 12_000 }, (_, number) => range * RANGE_IDS + number + 1),
+    );
+    const query = { ...ALL, q: 'river' };
+    assert.deepEqual(await readIds(store, query, undefined, 1_000), matches);
+    const backwards = { ...query, isDescending: true, q: 'lake' };
+    assert.equal((await readIds(store, backwards, undefined, 1_000)).length, 9 * 700);
+    const skipped = await readIds(store, { ...query, skip: 30_000 }, undefined, 1_000);
+    assert.deepEqual(skipped, matches.slice(30_000));
+    let count = 0;
+    for (let position: BookPosition | undefined, isEnd = false; !isEnd; isEnd = position === undefined) {
+      const part = await store.count(query, position);
+      count += part.count;
+      position = part.last;
+    }
+    assert.equal(count, matches.length);
+  });
 });
 
-/** The ids of all pages of a query. */
-async function readIds(store: SearchableStore, query: SearchQuery): Promise<number[]> {
+/** The ids of all pages of a query after an id. */
+async function readIds(
+  store: SearchableStore,
+  query: SearchQuery,
+  after?: number,
+  limit = 7,
+): Promise<number[]> {
   const ids: number[] = [];
-  for (let position: BookPosition | undefined; ; ) {
-    const page = await store.search(query, 7, position);
+  let { skip = 0 } = query;
+  let position: BookPosition | undefined = after === undefined ? undefined : { key: after, id: after };
+  for (;;) {
+    const page = await store.search({ ...query, skip }, limit, position);
     ids.push(...(JSON.parse(`[${textOf(page)}]`) as Book[]).map(({ id }) => id));
     if (page.more === 'no') return ids;
     position = page.last;
+    skip = page.skip;
   }
 }
