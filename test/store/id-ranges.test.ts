@@ -121,6 +121,23 @@ describe('The ranges of ids in the index in PostgreSQL', () => {
     }
     assert.equal(count, matches.length);
   });
+
+  test('have few changes that a search must read for each of them', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await store.search({ ...ALL, q: 'river' }, 1);
+    await database.query('create extension pgstattuple');
+    for (let year = 1; year <= 3; year++) {
+      await database.query(
+        `insert into books (title, author, year) select 'The River ' || number, '', ${year} from generate_series(1, 400) as number`,
+      );
+      assert.equal((await store.search({ ...ALL, q: 'river', yearFrom: year }, 400)).count, 400);
+      const [{ pages } = { pages: Number.NaN }] = await database.query<{ pages: number }>(
+        `select pending_pages as pages from pgstatginindex('book_search_trigrams')`,
+      );
+      assert.ok(pages <= 8, `${pages} pages`);
+    }
+  });
 });
 
 /** The ids of all pages of a query after an id. */
