@@ -41,7 +41,7 @@ export interface IndexedSnapshot extends Rendering {
   /** Finds books by their number in an order; absent if the books are not those of the index. */
   readonly positions?: Positions;
   /** About the number of books, if it is read at once. */
-  readonly estimatedBooks?: number;
+  readonly estimatedBooks?: number | undefined;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: SearchQuery, needles: Needles): Promise<number | undefined>;
 }

@@ -5,9 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { TableRejection } from '../../src/book/book-store.ts';
+import { SORT_KEYS } from '../../src/search/book-search.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
+import { engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
+import { query as queryAt } from '../../testkit/sql.ts';
 import {
   assertNotReady,
   assertSameJson,
@@ -26,6 +29,30 @@ const GORM_TABLE = 'create table books (id bigserial primary key, title text, au
 let rejecting: Promise<Database> | undefined;
 const sharedDatabase = () => (rejecting ??= createDatabase());
 after(async () => (await rejecting)?.[Symbol.asyncDispose]());
+
+describe('A table of another program whose ids are all negative', () => {
+  for (const engine of engines)
+    test(`is searched and counted in every order, on ${engine.name}`, async () => {
+      await using address = await engine.createAddress();
+      const id = engine.name === 'SQLite' ? 'integer primary key autoincrement' : 'bigserial primary key';
+      await queryAt(address.dbUrl, `create table books (id ${id}, title text, author text, year bigint)`);
+      await queryAt(
+        address.dbUrl,
+        `insert into books values (-${ID_MAX}, 'The river', 'A', 1), (-70000, 'The river', 'B', 2), (-1, 'The river', 'C', 3)`,
+      );
+      await using store = await openStoreAt(address.dbUrl);
+      for (const sort of SORT_KEYS) {
+        const query = { sort, isDescending: false, q: 'river', yearFrom: 2, yearTo: 3 };
+        const page = JSON.parse(`[${textOf(await store.search(query, 10))}]`) as { id: number }[];
+        assert.deepEqual(
+          page.map((book) => book.id),
+          [-70_000, -1],
+          sort,
+        );
+        assert.equal((await store.count(query)).count, 2);
+      }
+    });
+});
 
 describe('A table books that GORM created in PostgreSQL', () => {
   test('is adopted without changes to its columns and rows', async () => {

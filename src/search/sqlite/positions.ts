@@ -83,9 +83,15 @@ export class Positions {
     }
   }
 
+  /** The number of all books, by the blocks of an order. */
+  countAll(sort: SortKey): number {
+    return this.#get('select coalesce(sum(books), 0) as books from positions where sort = ?', sort)
+      ?.books as number;
+  }
+
   /** The number of books after a position in the order of a query; its conditions do not matter. */
   countAfter({ sort, isDescending }: SearchQuery, after: BookPosition | undefined): number {
-    const all = this.#all(sort as SortKey);
+    const all = this.countAll(sort as SortKey);
     if (!after) return all;
     return isDescending
       ? this.#countTo(sort as SortKey, after, '<')
@@ -98,7 +104,7 @@ export class Positions {
     const following = this.countAfter(query, after);
     if (number > following) return undefined;
     // Its number in ascending order.
-    const place = query.isDescending ? following - number + 1 : this.#all(sort) - following + number;
+    const place = query.isDescending ? following - number + 1 : this.countAll(sort) - following + number;
     let before = 0;
     const blocks = this.#prepare('select key, id, books from positions where sort = ? order by key, id');
     for (const row of blocks.iterate(sort)) {
@@ -107,11 +113,6 @@ export class Positions {
       before += block.books;
     }
     return undefined;
-  }
-
-  #all(sort: SortKey): number {
-    return this.#get('select coalesce(sum(books), 0) as books from positions where sort = ?', sort)
-      ?.books as number;
   }
 
   /** The number of books before a position, or up to it. */

@@ -140,9 +140,9 @@ class SqliteSnapshot implements IndexedSnapshot {
     if (index) this.positions = new Positions(index);
   }
 
-  /** The highest id. */
-  get estimatedBooks(): number {
-    return Number(this.#prepare(`select max(id) as id from ${this.books}`).get()?.id);
+  /** Their number, and not the highest id: ids may be far apart, or negative. */
+  get estimatedBooks(): number | undefined {
+    return this.positions?.countAll('id');
   }
 
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {
