@@ -276,6 +276,22 @@ describe('The indexes of the search index', () => {
     assert.equal((await search).count, 1);
     assert.deepEqual(await database.query(isDropped), [{ is: false }]);
   });
+
+  test('are left to a newer version of the service, however many changes it has to apply', async () => {
+    await using database = await createDatabase();
+    const { promise: failed, resolve } = Promise.withResolvers<unknown>();
+    const part = (name: string) => (cause: unknown) =>
+      void (name === 'search index' && cause !== undefined && resolve(cause));
+    await using store = await openStoreAt(database.url, { ...NO_OBSERVER, part });
+    assert.equal((await store.search(QUERY, 10)).count, 0);
+    await database.query(
+      `comment on table book_search is 'schema 99, folding 99, Unicode 99.0';
+       insert into books (title, author, year) select 'Odyssey ' || i, 'Homer', i from generate_series(1, 25000) as i`,
+    );
+    assert.equal(await failed, 'another version of the service has built the search index');
+    const isThere = `select to_regclass('book_search_title') is not null and exists (select from book_search_positions) as is`;
+    assert.deepEqual(await database.query(isThere), [{ is: true }]);
+  });
 });
 
 async function openStoreWithIndex(database: Database): Promise<SearchableStore> {

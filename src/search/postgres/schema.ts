@@ -180,13 +180,12 @@ const SELECT_STATE = `
 `;
 
 /**
- * Begins to apply all changes. If they are of many books, the indexes are dropped: with them, applying takes several times as long as
- * creating them again. Searches wait for that anyway.
+ * Prepares to apply all changes, in a transaction that {@link beginApplying} has begun. If they are of many books, the indexes are
+ * dropped: with them, applying takes several times as long as creating them again. Searches wait for that anyway.
  *
  * @returns the number of the books
  */
-export async function beginBacklog(client: PoolClient): Promise<number> {
-  await client.query(beginApplying(0));
+export async function prepareBacklog(client: PoolClient): Promise<number> {
   const count = async (sql: string) => Number((await client.query<{ count: string }>(sql)).rows[0]?.count);
   const backlog = await count(COUNT_BACKLOG);
   // Counting millions of books takes a second.

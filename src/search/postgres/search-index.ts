@@ -235,8 +235,7 @@ export class SearchIndex {
       let isVacuumed = false;
       while (!isDone && !this.#isClosed) {
         // An import goes on while its first books are indexed.
-        if (this.#remaining <= 0)
-          this.#backlog.total = this.#backlog.done + (await this.#transact(schema.beginBacklog));
+        if (this.#remaining <= 0) this.#backlog.total = this.#backlog.done + (await this.#prepareBacklog());
         const step = await this.#transact(async (client) => {
           const state = await this.#begin(client, schema.beginApplying(0));
           if (!state) return { hasAll: true, isComplete: true };
@@ -265,6 +264,13 @@ export class SearchIndex {
       this.#applying = undefined;
       if (this.#preparing) this.#timer.callIn(POLL_MS);
     }
+  }
+
+  /** @returns the number of the books whose changes are to be applied @throws UnusableIndex when it is the index of a newer version */
+  #prepareBacklog(): Promise<number> {
+    return this.#transact(async (client) =>
+      (await this.#begin(client, schema.beginApplying(0))) ? schema.prepareBacklog(client) : 0,
+    );
   }
 
   /** Prepares many books for their indexes; without that, these are slower. What fails is reported. */
