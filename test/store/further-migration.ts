@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { BOOK_FIELD_TYPES, FIELD_NAMES } from '../../src/book/contract.ts';
 import * as postgresTable from '../../src/store/postgres/books-table.ts';
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.ts';
 import * as sqliteTable from '../../src/store/sqlite/books-table.ts';
@@ -15,10 +16,14 @@ export function furtherMigration(rest = 'select 1'): Disposable {
   lists[1]?.push({ adds, statements: [{ sql: ADD_LANGUAGE }, { sql: rest }] });
   const checks = [sqliteTable.AFFINITIES, postgresTable.TYPES] as Record<string, readonly string[]>[];
   for (const columns of checks) columns[adds] = columns.title ?? [];
+  Object.assign(BOOK_FIELD_TYPES, { [adds]: 'text' });
+  (FIELD_NAMES as string[]).push(adds);
   return {
     [Symbol.dispose]() {
       for (const migrations of lists) migrations.pop();
       for (const columns of checks) delete columns[adds];
+      delete (BOOK_FIELD_TYPES as Record<string, string>)[adds];
+      FIELD_NAMES.pop();
     },
   };
 }

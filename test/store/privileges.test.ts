@@ -5,6 +5,7 @@ import { createFolder } from '../../testkit/folder.ts';
 import { createDatabase, createUser, type Database } from '../../testkit/postgres.ts';
 import { startService } from '../../testkit/service-process.ts';
 import { assertNotReady, engineAt, openStoreAt } from '../../testkit/stores.ts';
+import { furtherMigration } from './further-migration.ts';
 
 /** The table that GORM creates. */
 const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';
@@ -18,11 +19,13 @@ describe('A PostgreSQL user without a privilege', () => {
     ['update', 'select, insert, delete'],
     ['delete', 'select, insert, update'],
   ] as const) {
-    test(`is rejected, by check, too, and nothing is created: without ${lacking}`, async () => {
+    test(`is rejected, by check, too, and nothing is created, also before a further migration: without ${lacking}`, async () => {
       await using database = await createDatabase();
       await database.query(GORM_TABLE);
       await using user = await createUser(database);
       await database.query(`grant ${granted} on books to ${user.name}`);
+      await assertRejected(user.url, 'permission denied for table books');
+      using _ = furtherMigration();
       await assertRejected(user.url, 'permission denied for table books');
       assert.deepEqual(await database.query(TABLES), [{ tablename: 'books' }]);
     });

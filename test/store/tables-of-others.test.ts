@@ -15,6 +15,7 @@ import {
   openStoreAt,
   updateMany,
 } from '../../testkit/stores.ts';
+import { furtherMigration } from './further-migration.ts';
 
 const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
@@ -220,21 +221,22 @@ const POSTGRES: Tables = {
 
 describe('A table in SQLite', () => {
   for (const [program, [sql, error]] of Object.entries(SQLITE))
-    test(`of ${program} ${error ? 'ends start, check, import and export' : 'is used'}`, async () => {
+    test(`of ${program} ${error ? 'ends start, check, import and export, also before a further migration' : 'is used'}`, async () => {
       await using folder = await createFolder();
       const path = join(folder.path, 'books.db');
       {
         using database = new DatabaseSync(path);
         database.exec(sql);
       }
-      if (error) await assertMisfit(`sqlite:${path}`, error);
-      else await assertUsable(`sqlite:${path}`);
+      if (!error) return await assertUsable(`sqlite:${path}`);
+      await assertMisfit(`sqlite:${path}`, error);
       const other = await engineAt(`sqlite:${join(folder.path, 'other.db')}`);
-      if (error)
-        await assert.rejects(
-          other.restore(path, () => {}),
-          /is not a backup of a store/,
-        );
+      await assert.rejects(
+        other.restore(path, () => {}),
+        /is not a backup of a store/,
+      );
+      using _ = furtherMigration();
+      await assertMisfit(`sqlite:${path}`, error);
     });
 
   test('with a CHECK whose function SQLite does not have ends the start and the import', async () => {
@@ -307,7 +309,7 @@ describe('A table in SQLite', () => {
 
 describe('A table in PostgreSQL', () => {
   for (const [program, [sql, error]] of Object.entries(POSTGRES))
-    test(`of ${program} ${error ? 'ends start, check, import and export' : 'is used'}`, async () => {
+    test(`of ${program} ${error ? 'ends start, check, import and export, also before a further migration' : 'is used'}`, async () => {
       await using database = await createDatabase();
       await database.query(sql);
       if (error) await assertMisfit(database.url, error);

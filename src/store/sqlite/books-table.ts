@@ -11,7 +11,6 @@ import {
   readVersion,
 } from './migrations.ts';
 import { ID_TRIGGER } from './rejections.ts';
-import { prepareWriteStatements } from './write-statements.ts';
 
 /**
  * Prepares the tables in a write transaction. A migration that adds a column changes a table of another program, too, which remains
@@ -71,12 +70,12 @@ export function expectBooks(database: DatabaseSync): void {
     throw new StoreNotReady(`books is not a table, but a ${type === 'table' ? 'virtual table' : type}`);
   if (hasOwnTable(database)) return;
   expectColumns(database, String(sql), pending);
-  if (pending.size === 0) expectChangeable(database);
-  const conditions = FIELD_NAMES.filter((name) => !pending.has(name)).map(isInvalid);
+  const names = FIELD_NAMES.filter((name) => !pending.has(name));
+  expectChangeable(database, names);
   const invalidRows = database.prepare(`
     select 1 from books
     where id not between -${ID_MAX} and ${ID_MAX}
-      or ${conditions.join(' or ')}
+      or ${names.map(isInvalid).join(' or ')}
   `);
   if (invalidRows.get())
     throw new StoreNotReady('the table books has an invalid row, or an id or year beyond ±(2^53-1)');
@@ -90,13 +89,18 @@ function isInvalid(name: FieldName): string {
 }
 
 /**
- * On a connection that only reads, SQLite does not look for the functions of a CHECK.
+ * Prepares statements that write these columns. On a connection that only reads, SQLite does not look for the functions of a CHECK.
  *
  * @throws StoreNotReady when a trigger or a constraint of the table needs a function, a table or a column that is not there
  */
-function expectChangeable(database: DatabaseSync): void {
+function expectChangeable(database: DatabaseSync, names: readonly FieldName[]): void {
+  const statements = [
+    `insert into books (${names.join()}) values (${names.map(() => '?').join()})`,
+    `update books set ${names.map((name) => `${name} = ?`).join()}`,
+    'delete from books',
+  ];
   try {
-    prepareWriteStatements(database);
+    for (const statement of statements) database.prepare(statement);
   } catch (error) {
     const { message } = error as Error;
     // A start puts the triggers of the service right.
