@@ -1,4 +1,4 @@
-import { type BookFields, EMPTY_BOOK, findLongText } from '../src/book/book.ts';
+import { type BookFields, EMPTY_BOOK, findLongText } from '../src/book/contract.ts';
 import { isObject, isText } from '../src/json/json-object.ts';
 import { parseJson } from '../src/json/parse-json.ts';
 import { unescapeFormula } from './formula.ts';

@@ -1,9 +1,17 @@
-import { EMPTY_BOOK, FIELD_NAMES, type FieldName, fieldsOf, textLengthOf } from '../src/book/contract.ts';
+import {
+  EMPTY_BOOK,
+  FIELD_NAMES,
+  type FieldName,
+  fieldsOf,
+  findLongText,
+  type TextName,
+  textLengthOf,
+} from '../src/book/contract.ts';
 import { formatBytes } from '../src/http/body-limits.ts';
 import type { ArrayError } from '../src/json/array-scanner.ts';
 import { DEPTH_MAX, type JsonError } from '../src/json/parse-json.ts';
 
-export { DEPTH_MAX, EMPTY_BOOK, fieldsOf, textLengthOf };
+export { DEPTH_MAX, EMPTY_BOOK, fieldsOf, findLongText, textLengthOf };
 
 /** The fields of a book, which are read from a file and written to one. */
 export const FIELDS: readonly Field[] = FIELD_NAMES;
@@ -37,6 +45,6 @@ export type RowError =
   | { readonly kind: JsonError | 'not-object' | 'empty' | 'row-too-long' }
   | { readonly kind: 'unclear-quote' | ArrayError }
   | { readonly kind: 'cell-count'; readonly found: number; readonly expected: number }
-  | { readonly kind: 'text' | 'text-too-long'; readonly field: Field }
+  | { readonly kind: 'text' | 'text-too-long'; readonly field: TextName }
   | { readonly kind: 'year' | 'id'; readonly value: string }
   | { readonly kind: 'id-unknown' | 'id-repeated'; readonly id: number };

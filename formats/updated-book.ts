@@ -1,5 +1,5 @@
-import { changesOf, findLongText } from '../src/book/book.ts';
-import type { Book, BookFields } from '../src/book/contract.ts';
+import { changesOf } from '../src/book/book.ts';
+import { type Book, type BookFields, findLongText } from '../src/book/contract.ts';
 import type { BookRow, ImportedBook } from './book-row.ts';
 import type { Mapping } from './mapping.ts';
 import { FIELDS, type Field, type RowError } from './row.ts';

@@ -2,11 +2,11 @@ import { TEXT_LENGTH_MAX } from '../src/book/contract.ts';
 import type { Address, Engine } from './engines.ts';
 import { openStoreAt } from './stores.ts';
 
-const TITLE = 'x'.repeat(TEXT_LENGTH_MAX);
+const TITLE = 'x'.repeat(TEXT_LENGTH_MAX.title);
 
 /** An array of books with the longest titles, as the body of POST /books, of almost so many MiB. */
 export function longBooks(mebibytes: number): string {
-  const count = Math.floor((mebibytes * 1_024 * 1_024) / (TEXT_LENGTH_MAX + 16));
+  const count = Math.floor((mebibytes * 1_024 * 1_024) / (TITLE.length + 16));
   return JSON.stringify(Array.from({ length: count }, () => ({ title: TITLE, author: '', year: 0 })));
 }
 

@@ -30,7 +30,9 @@ const TEXTS = {
 
 /** The longest book of a text. */
 function bookOf(text: string): string {
-  const characters = Math.floor(TEXT_LENGTH_MAX / (text === TEXTS.escapes ? 1 : Array.from(text).length));
+  const characters = Math.floor(
+    TEXT_LENGTH_MAX.title / (text === TEXTS.escapes ? 1 : Array.from(text).length),
+  );
   const longest = text.repeat(characters);
   return `{"title":"${longest}","author":"${longest}"}`;
 }

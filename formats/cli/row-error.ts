@@ -25,7 +25,7 @@ export function describeRowError(error: RowError, mapping?: Mapping): string {
     case 'text':
       return `${mapping?.[error.field]} is not a text of well-formed Unicode without U+0000`;
     case 'text-too-long':
-      return `${mapping?.[error.field]} has more than ${TEXT_LENGTH_MAX} characters`;
+      return `${mapping?.[error.field]} has more than ${TEXT_LENGTH_MAX[error.field]} characters`;
     case 'year':
       return `${mapping?.year} is not the year of a book: ${JSON.stringify(error.value)}`;
     case 'id':

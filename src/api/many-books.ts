@@ -19,7 +19,7 @@ const ARRAY_BYTES = 256 * 1_024;
 
 /** The longest book of a request as JSON, in which a control character has six bytes. */
 const LONGEST_BOOK_BYTES =
-  TEXT_NAMES.length * 6 * TEXT_LENGTH_MAX +
+  TEXT_NAMES.reduce((bytes, name) => bytes + 6 * TEXT_LENGTH_MAX[name], 0) +
   JSON.stringify({ id: ID_MAX, ...EMPTY_BOOK, year: -YEAR_MAX } satisfies Book).length;
 
 const encoder = new TextEncoder();

@@ -6,9 +6,8 @@ import {
   type BookFields,
   EMPTY_BOOK,
   FIELD_NAMES,
+  findLongText,
   TEXT_LENGTH_MAX,
-  TEXT_NAMES,
-  type TextName,
 } from './contract.ts';
 
 export { BOOK_FIELD_TYPES, type Book, type BookFields, EMPTY_BOOK, FIELD_NAMES, TEXT_LENGTH_MAX };
@@ -40,21 +39,10 @@ export function readBookFields(body: Uint8Array): Partial<BookFields> | Invalid 
   return fields instanceof Invalid ? fields : (invalidLength(fields) ?? fields);
 }
 
-/** The first of the texts that has more than {@link TEXT_LENGTH_MAX} characters. */
-export function findLongText(fields: Partial<BookFields>): TextName | undefined {
-  return TEXT_NAMES.find((name) => isLongText(fields[name] ?? ''));
-}
-
-/** A code point has one or two UTF-16 code units. */
-function isLongText(text: string): boolean {
-  if (text.length <= TEXT_LENGTH_MAX) return false;
-  return text.length > 2 * TEXT_LENGTH_MAX || Array.from(text).length > TEXT_LENGTH_MAX;
-}
-
 /** What is wrong with the fields, if it is the length of a text. */
 export function invalidLength(fields: Partial<BookFields>): Invalid | undefined {
   const field = findLongText(fields);
-  return field && new Invalid(`${field} must have at most ${TEXT_LENGTH_MAX} characters`);
+  return field && new Invalid(`${field} must have at most ${TEXT_LENGTH_MAX[field]} characters`);
 }
 
 /** Reads the `{id}` of a path. @returns undefined when no book can have it: not `^[0-9]+$`, or above {@link ID_MAX} */

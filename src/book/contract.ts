@@ -1,11 +1,5 @@
 /** The types of the contract that the service shares with its client, the command line and the console. */
 
-/**
- * The most characters (code points) of a title or an author that the service takes; a whole field of MARC 21 has at most 9,999 bytes.
- * Stores may have longer texts from before.
- */
-export const TEXT_LENGTH_MAX = 4_096;
-
 /** A book as it is stored and sent, with its keys in this order. */
 export interface Book {
   /** Assigned by the store, 1 to 9007199254740991; never reused. */
@@ -38,6 +32,23 @@ export const TEXT_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] ==
 
 /** Those that are integers. */
 export const INTEGER_NAMES = FIELD_NAMES.filter((name) => BOOK_FIELD_TYPES[name] === 'integer');
+
+/**
+ * The most characters (code points) of each text that the service takes; a whole field of MARC 21 has at most 9,999 bytes. Stores may
+ * have longer texts from before.
+ */
+export const TEXT_LENGTH_MAX: Readonly<Record<TextName, number>> = { title: 4_096, author: 4_096 };
+
+/** The first of the texts that has more characters than {@link TEXT_LENGTH_MAX}. */
+export function findLongText(fields: Partial<BookFields>): TextName | undefined {
+  return TEXT_NAMES.find((name) => isLonger(fields[name] ?? '', TEXT_LENGTH_MAX[name]));
+}
+
+/** A code point has one or two UTF-16 code units. */
+function isLonger(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  return text.length > 2 * max || Array.from(text).length > max;
+}
 
 /** The fields of a book alone, without its id and what else comes with it. */
 export function fieldsOf(book: BookFields): BookFields {

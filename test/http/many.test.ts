@@ -178,7 +178,7 @@ for (const { name: engine } of engines) {
       await using service = await startService({
         engine,
         // For a book that is as long as one may be, whatever the length of this one.
-        httpLimits: { unreadBytesAtOnce: 6 * 2 * TEXT_LENGTH_MAX },
+        httpLimits: { unreadBytesAtOnce: 6 * 2 * TEXT_LENGTH_MAX.title },
       });
       const books = await createMany(service, '[{}]');
       const body = JSON.stringify(books.map(({ id }) => ({ id, year: 1 })));

@@ -94,7 +94,7 @@ for (const { name: engine } of engines) {
     test('wait until others are read: none of 4 changes with long responses is 503', async () => {
       await using service = await startService({ engine, hasHistory: true, httpLimits });
       // Of two, the responses do not fit in the memory.
-      const title = '\u0001'.repeat(TEXT_LENGTH_MAX);
+      const title = '\u0001'.repeat(TEXT_LENGTH_MAX.title);
       const ids = await createBooks(service, 330, { title, author: title });
       const changes = Array.from({ length: 4 }, (_, year) => ids.map((id) => ({ id, year })));
       const bodies = changes.map((change) => JSON.stringify(change));

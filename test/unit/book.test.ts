@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import { describeRowError } from '../../formats/cli/row-error.ts';
+import { guessMapping } from '../../formats/mapping.ts';
 import { ID_MAX, readBook, readBookFields, readBookId, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import { type Book, TEXT_NAMES } from '../../src/book/contract.ts';
+import { type Book, TEXT_LENGTH_MAX, TEXT_NAMES } from '../../src/book/contract.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 
@@ -27,6 +29,11 @@ describe('An invalid body:', () => {
   }
 });
 
+/** Reads a request with a text of 4 characters. */
+function read(field: string) {
+  return readBookFields(Buffer.from(JSON.stringify({ [field]: 'four' })));
+}
+
 describe('A valid body:', () => {
   const dune = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
@@ -39,6 +46,23 @@ describe('A valid body:', () => {
     for (const title of ['x'.repeat(4_096), '📚'.repeat(4_096)])
       assert.deepEqual(changes(JSON.stringify({ title })), { title });
   });
+
+  for (const name of TEXT_NAMES)
+    test(`the length of ${name} has a limit of its own, which the errors of requests and of files name`, (t) => {
+      const limits: Record<string, number> = TEXT_LENGTH_MAX;
+      const before = TEXT_LENGTH_MAX[name];
+      t.after(() => {
+        limits[name] = before;
+      });
+      limits[name] = 3;
+      assert.deepEqual(read(name), new Invalid(`${name} must have at most 3 characters`));
+      assert.deepEqual(
+        TEXT_NAMES.filter((other) => read(other) instanceof Invalid),
+        [name],
+      );
+      const message = describeRowError({ kind: 'text-too-long', field: name }, guessMapping([name]));
+      assert.equal(message, `${name} has more than 3 characters`);
+    });
 
   test('absent fields are empty in a new book, and absent in changes', () => {
     assert.deepEqual(readBook(Buffer.from('{}')), { title: '', author: '', year: 0 });

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { type Book, type BookClient, type BookFields, TEXT_LENGTH_MAX } from 'bookkeeping-client/index.ts';
-import { EMPTY_BOOK } from 'bookkeeping-formats/row.ts';
+import type { Book, BookClient, BookFields } from 'bookkeeping-client/index.ts';
+import { EMPTY_BOOK, findLongText } from 'bookkeeping-formats/row.ts';
 import type { BookList } from './book-list.ts';
 import { editedFields, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';
@@ -19,9 +19,6 @@ type EditState =
   | { readonly kind: 'saved'; readonly book: Book };
 
 const NO_BOOK: Book = { id: 0, ...EMPTY_BOOK };
-
-/** The service counts characters as code points. */
-const isTooLong = (value: string | number) => Array.from(String(value)).length > TEXT_LENGTH_MAX;
 
 /** What writes books and shows them. */
 export interface BookWriting {
@@ -61,7 +58,7 @@ export class EditSession {
   get problem(): 'year' | 'long' | 'nameless' | undefined {
     const { value: draft } = this.draft;
     if (yearOf(draft) === undefined) return 'year';
-    if (Object.values(editedFields(draft, this.base ?? NO_BOOK)).some(isTooLong)) return 'long';
+    if (findLongText(editedFields(draft, this.base ?? NO_BOOK))) return 'long';
     return isNameless(draft) && !(this.base && isNameless(this.base)) ? 'nameless' : undefined;
   }
 

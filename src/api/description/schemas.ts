@@ -1,6 +1,7 @@
 import { LOGIN_FIELD_TYPES } from '../../auth/credentials.ts';
 import { READ_SCOPE, TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
 import { BOOK_FIELD_TYPES, ID_MAX, TEXT_LENGTH_MAX } from '../../book/book.ts';
+import { TEXT_NAMES } from '../../book/contract.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
 /** JSON Schema (draft 2020-12). */
@@ -20,8 +21,9 @@ const BOOK_FIELDS = {
 /** A stored text may be longer, from before there was this limit. */
 const NEW_FIELDS = {
   ...BOOK_FIELDS,
-  title: { ...BOOK_FIELDS.title, maxLength: TEXT_LENGTH_MAX },
-  author: { ...BOOK_FIELDS.author, maxLength: TEXT_LENGTH_MAX },
+  ...Object.fromEntries(
+    TEXT_NAMES.map((name) => [name, { ...BOOK_FIELDS[name], maxLength: TEXT_LENGTH_MAX[name] }]),
+  ),
 };
 
 export const bookId: Schema = {

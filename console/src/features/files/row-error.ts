@@ -5,7 +5,6 @@ import { allTexts } from '../../language/texts.ts';
 
 const LIMITS: Partial<Record<RowError['kind'], string | number>> = {
   'row-too-long': ROW_SIZE_MAX,
-  'text-too-long': TEXT_LENGTH_MAX,
   'too-deep': DEPTH_MAX,
 };
 
@@ -14,5 +13,6 @@ export function explainRowError(error: RowError): string {
   const { rowErrors, columns } = allTexts.value;
   const isText = error.kind === 'text' || error.kind === 'text-too-long';
   const values = isText ? { field: columns[error.field] } : error;
-  return formatMessage(rowErrors[error.kind], { max: LIMITS[error.kind] ?? '', ...values });
+  const max = error.kind === 'text-too-long' ? TEXT_LENGTH_MAX[error.field] : (LIMITS[error.kind] ?? '');
+  return formatMessage(rowErrors[error.kind], { max, ...values });
 }
