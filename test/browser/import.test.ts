@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { createClient } from '../../client/index.ts';
+import { FIELD_NAMES } from '../../src/book/contract.ts';
 import { assertEventually } from '../../testkit/eventually.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { Relay } from '../../testkit/relay.ts';
@@ -63,6 +64,10 @@ test('The import of a spreadsheet shows the invalid rows, and stores the others'
     '5|The row has 2 cells, and the first row 4.',
     '6|=1+1 |Unbekannt|750 BC',
   ]);
+  const widths = await page.evaluate(
+    "[...document.querySelectorAll('.preview tr')].map(({ cells }) => [...cells].reduce((sum, { colSpan }) => sum + colSpan, 0))",
+  );
+  assert.deepEqual(widths, Array(6).fill(1 + FIELD_NAMES.length), 'each row is as wide as the head');
   await dialog.getByText('Show the invalid rows').click();
   await dialog.getByText('The year cannot be read: “1897.75”').waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);

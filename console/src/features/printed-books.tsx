@@ -68,12 +68,12 @@ function tableOf({ list, address }: App, books: readonly Book[]) {
         </tr>
       </thead>
       <tbody>
-        {books.map(({ id, title, author, year }) => (
-          <tr key={id}>
-            <td>{id}</td>
-            <td>{visibleText(title)}</td>
-            <td>{visibleText(author)}</td>
-            <td>{formatYear(year)}</td>
+        {books.map((book) => (
+          <tr key={book.id}>
+            <td>{book.id}</td>
+            {FIELDS.map((field) => (
+              <td key={field}>{field === 'year' ? formatYear(book.year) : visibleText(book[field])}</td>
+            ))}
           </tr>
         ))}
       </tbody>

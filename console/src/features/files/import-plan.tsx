@@ -260,27 +260,26 @@ function Preview({ fileImport }: { fileImport: FileImport }) {
 
 function PreviewRow({ row }: { row: BookRow }) {
   const { noTitle, noAuthor } = allTexts.value;
+  const absent = { title: noTitle, author: noAuthor };
   return (
     <tr>
       <th scope="row" class="label">
         {formatNumber(row.line)}
       </th>
       {'error' in row ? (
-        <td colspan={3} class="error">
+        <td colspan={FIELDS.length} class="error">
           {explainRowError(row.error)}
         </td>
       ) : (
-        <>
-          <td>
-            <BookText text={displayText(row.book.title, SHOWN_LENGTH_MAX)} absent={noTitle} />
+        FIELDS.map((field) => (
+          <td key={field} class={field}>
+            {field === 'year' ? (
+              <YearText year={row.book.year} />
+            ) : (
+              <BookText text={displayText(row.book[field], SHOWN_LENGTH_MAX)} absent={absent[field]} />
+            )}
           </td>
-          <td>
-            <BookText text={displayText(row.book.author, SHOWN_LENGTH_MAX)} absent={noAuthor} />
-          </td>
-          <td class="year">
-            <YearText year={row.book.year} />
-          </td>
-        </>
+        ))
       )}
     </tr>
   );
