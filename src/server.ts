@@ -16,7 +16,7 @@ import type { BookHistory } from './history/book-history.ts';
 import { Followers } from './history/followers.ts';
 import { HistoryHandlers } from './history/handlers.ts';
 import { historyOperations } from './history/operations.ts';
-import { BodyReader, CONTENT_TYPE, parseBody } from './http/body/body-reader.ts';
+import { BodyReader, CONTENT_TYPE, receiveBody } from './http/body/body-reader.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, LOGIN_BYTES_MAX } from './http/body-limits.ts';
 import { HttpServer, type HttpServerOptions } from './http/connections/http-server.ts';
 import { rejectMalformed } from './http/connections/malformed.ts';
@@ -81,7 +81,7 @@ export function createServer(options: ServerOptions) {
   // It has a body, if its route expects one, as bytes:
   app.decorateRequest('expectedBody', undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(CONTENT_TYPE, parseBody);
+  app.addContentTypeParser(CONTENT_TYPE, receiveBody);
   const body = { preParsing: bodies.prepareBody, bodyLimit: BODY_BYTES_MAX };
   const longBody = { ...body, bodyLimit: BOOKS_BYTES_MAX };
   const login = { preParsing: loginBodies.prepareBody, bodyLimit: LOGIN_BYTES_MAX };

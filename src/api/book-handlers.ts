@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Book, hasFields, readBook, readBookFields } from '../book/book.ts';
 import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
-import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
+import { type BodyRequest, parseBody } from '../http/body/body-reader.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
@@ -22,7 +22,7 @@ export class BookHandlers {
   readonly create = async (request: BodyRequest): Promise<HttpResult> => {
     const key = readIdempotencyKey(request.headers);
     if (key instanceof Rejection) return key;
-    const fields = readBody(request, readBook);
+    const fields = parseBody(request, readBook);
     if (fields instanceof Rejection) return fields;
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     return book ? toBookResult('bookCreated', book) : { outcome: 'idempotencyKeyReused' };
@@ -41,7 +41,7 @@ export class BookHandlers {
   /** PUT /book/{id} */
   readonly update = async (request: BodyRequest): Promise<HttpResult> => {
     const id = idInPath(request);
-    const fields = readBody(request, readBookFields);
+    const fields = parseBody(request, readBookFields);
     if (fields instanceof Rejection)
       return AFTER_NOT_FOUND.has(fields.outcome) && !(await this.#store.find(id))
         ? { outcome: 'bookNotFound' }

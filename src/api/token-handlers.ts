@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/tokens.ts';
-import { type BodyRequest, readBody } from '../http/body/body-reader.ts';
+import { type BodyRequest, parseBody } from '../http/body/body-reader.ts';
 import { Rejection } from '../http/rejection.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
 import { type HttpResult, send } from '../http/response.ts';
@@ -32,7 +32,7 @@ export class TokenHandlers {
 
   /** POST /token */
   readonly issue = async (request: BodyRequest): Promise<HttpResult> => {
-    const login = readBody(request, readLoginRequest, 'invalidRequestPayload');
+    const login = parseBody(request, readLoginRequest, 'invalidRequestPayload');
     if (login instanceof Rejection) return login;
     if (!this.#credentials.match(login)) {
       const ip = addressIn(request);

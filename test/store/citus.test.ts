@@ -112,9 +112,9 @@ describe('The shards of Citus', () => {
 
 test('On Citus, a few finds run by themselves, and many together', async () => {
   const batches: string[] = [];
-  const finds = new Citus(new Shards([0])).batchesOf('find', runOf({}, batches));
-  await finds?.run(['a', 'b']);
-  await finds?.run(Array.from({ length: 17 }, () => 'c'));
+  const finds = new Citus(new Shards([0])).batchesOf('finds', runOf({}, batches));
+  await finds.run(['a', 'b']);
+  await finds.run(Array.from({ length: 17 }, () => 'c'));
   assert.deepEqual(batches, ['a', 'b', 'c'.repeat(17)]);
 });
 

@@ -10,7 +10,7 @@ import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { means } from '../../store/postgres/error-codes.ts';
 import { causeOf, explainStartFailure, isUndone, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
-import { toRejection } from '../../store/postgres/rejections.ts';
+import { toTableRejection } from '../../store/postgres/table-rejections.ts';
 import type {
   BookHistory,
   ChangeCursor,
@@ -163,7 +163,7 @@ class PostgresHistory implements BookHistory {
     let failure: 'left out' | 'deadlock' | undefined;
     for (let attempt = 1; attempt <= RESTORE_ATTEMPTS; attempt++) {
       const result = await this.#run((client) => this.#tryRestore(client, request)).catch((error: unknown) =>
-        Promise.reject(toRejection(error)),
+        Promise.reject(toTableRejection(error)),
       );
       if (typeof result !== 'string') return result;
       failure = result;

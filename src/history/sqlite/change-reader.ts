@@ -8,7 +8,7 @@ import { GAP_ID } from '../../changes/sqlite/tables.ts';
 import { eachField, FIELD_LIST } from '../../store/each-field.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { BOOK_COLUMNS, exact, fieldOf, HAS_EXACT_ID } from '../../store/sqlite/book-columns.ts';
-import { toRejection } from '../../store/sqlite/rejections.ts';
+import { toTableRejection } from '../../store/sqlite/table-rejections.ts';
 import type {
   ChangeCursor,
   ChangePage,
@@ -101,7 +101,7 @@ export class ChangeReader {
         if (!book) throw new TableRejection(LEFT_OUT);
         return book;
       } catch (error) {
-        throw toRejection(this.#database, error, () => (positions.length > 1 ? index : undefined));
+        throw toTableRejection(this.#database, error, () => (positions.length > 1 ? index : undefined));
       }
     });
   }

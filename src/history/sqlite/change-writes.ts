@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { toRejection } from '../../store/sqlite/rejections.ts';
+import { toTableRejection } from '../../store/sqlite/table-rejections.ts';
 import type { Transact } from '../../store/sqlite/threads/write-thread.ts';
 import type { RestoreFault, RestoreRequest } from '../book-history.ts';
 import { ChangeReader } from './change-reader.ts';
@@ -23,6 +23,6 @@ export async function write(
   try {
     return await transact(() => reader.restore(change));
   } catch (error) {
-    throw toRejection(database, error);
+    throw toTableRejection(database, error);
   }
 }

@@ -14,7 +14,7 @@ import type { StoreObserver } from '../../store/observer.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
 import { LazyThread } from '../../store/sqlite/threads/lazy-thread.ts';
-import { isUndoneInThread } from '../../store/sqlite/threads/thread-client.ts';
+import { isUndoneInThread } from '../../store/sqlite/threads/thread-messages.ts';
 import type {
   BookHistory,
   ChangeCursor,

@@ -20,7 +20,7 @@ declare module 'fastify' {
 /** Shorter bodies, as nearly all are, are not counted, so that long ones do not prevent them. */
 const UNCOUNTED_BYTES_MAX = 4_096;
 
-/** The one Content-Type that has a parser, {@link parseBody}. Fastify would parse the header of each request again for a parser of `*`. */
+/** The one Content-Type that has a parser, {@link receiveBody}. Fastify would parse the header of each request again for a parser of `*`. */
 export const CONTENT_TYPE = 'application/octet-stream';
 
 /** Has the bodies of some routes read, within a budget of memory. */
@@ -32,7 +32,7 @@ export class BodyReader {
     this.budget = new MemoryBudget(bytesAtOnceMax);
   }
 
-  /** A hook `preParsing` of routes that expect a body of up to their `bodyLimit` bytes: {@link parseBody} then reads it. */
+  /** A hook `preParsing` of routes that expect a body of up to their `bodyLimit` bytes: {@link receiveBody} then reads it. */
   readonly prepareBody = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -45,7 +45,7 @@ export class BodyReader {
 }
 
 /** The content-type parser of all bodies. Where a route expects none, the body is not read. */
-export function parseBody(
+export function receiveBody(
   { expectedBody }: FastifyRequest,
   _payload: RequestPayload,
   done: (error: null, body?: Uint8Array | Rejection) => void,
@@ -59,7 +59,7 @@ export function parseBody(
  *
  * @param invalid the outcome if `read` finds that the body has no value
  */
-export function readBody<Value>(
+export function parseBody<Value>(
   { body }: BodyRequest,
   read: (bytes: Uint8Array) => Value | Invalid,
   invalid: OutcomeName = 'invalidInput',

@@ -19,7 +19,7 @@ import { ADVANCE_ID_SEQUENCE, advanceIdSequence, LOCK_IDS } from './id-sequence.
 import { readState } from './migrations.ts';
 import { type ColumnsRow, renderPage, SELECT_PAGE } from './pages.ts';
 import { retry } from './pool/pool.ts';
-import { toRejection } from './rejections.ts';
+import { toTableRejection } from './table-rejections.ts';
 
 const INSERT_WITH_IDS = `
   insert into books (id, ${FIELD_LIST}) overriding system value
@@ -208,7 +208,7 @@ class PostgresArchive implements BookArchive {
       return await operation();
     } catch (thrown) {
       const error = this.#citusPages ? nameConstraint(thrown) : thrown;
-      throw toStoreError(toRejection(error));
+      throw toStoreError(toTableRejection(error));
     }
   }
 }

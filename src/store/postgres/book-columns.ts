@@ -1,7 +1,6 @@
 import { BOOK_FIELD_TYPES, type BookFields, FIELD_NAMES, ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { type FieldName, TEXT_NAMES } from '../../book/contract.ts';
 import { eachField } from '../each-field.ts';
-import type { Columns } from './pool/database.ts';
 
 /** The columns of a book, which the statements of the store, of searches and of the history share, and the books of rows. */
 
@@ -39,15 +38,6 @@ export const columnParameters = (first: number) =>
 /** The fields of books as arrays, one for each column; an absent field is null. */
 export function toColumns(books: readonly Partial<BookFields>[]): unknown[][] {
   return FIELD_NAMES.map((name) => books.map((book) => book[name] ?? null));
-}
-
-/** The books of {@link toColumns}, with all their fields. */
-export function toBooks(columns: Columns): BookFields[] {
-  const { length } = columns[0] ?? [];
-  return Array.from({ length }, (_, row) => {
-    const fields = FIELD_NAMES.map((name, column) => [name, columns[column]?.[row]]);
-    return Object.fromEntries(fields) as BookFields;
-  });
 }
 
 export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {

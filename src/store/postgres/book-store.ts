@@ -18,14 +18,14 @@ import {
   updateExpectedBooks,
 } from './batches/updates.ts';
 import { prepareTables } from './books-table.ts';
-import { type Citus, prepareCitus } from './citus/citus.ts';
+import { type Citus, type DistributedCalls, prepareCitus } from './citus/citus.ts';
 import { connect, type PostgresServer } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { isUndone } from './errors.ts';
 import { selectPages } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
-import { toRejection } from './rejections.ts';
+import { toTableRejection } from './table-rejections.ts';
 
 /** See `Engine.openStore`. It connects once to prepare the tables; the pools connect when they are used. */
 export async function openStore(conninfo: Conninfo, observer: StoreObserver): Promise<OpenStore> {
@@ -37,6 +37,11 @@ export async function openStore(conninfo: Conninfo, observer: StoreObserver): Pr
   const { server, client } = await connect(conninfo, prepare);
   await client.end();
   return new PostgresBookStore(server, citus, observer);
+}
+
+interface QueueOptions<Item> extends Partial<BatchOptions<Item>> {
+  /** Absent if the batches run there as on one server. */
+  readonly onCitus?: DistributedCalls;
 }
 
 /** The result of a call on many books. */
@@ -65,12 +70,11 @@ class PostgresBookStore implements OpenStore {
     const queueOf = <Item, Result>(
       name: string,
       run: RunBatch<Item, Result>,
-      options: Partial<BatchOptions<Item>> = {},
+      { onCitus, ...options }: QueueOptions<Item> = {},
     ) => {
       const runBatch: RunBatch<Item, Result> = (items) =>
-        run(items).catch((error: unknown) => Promise.reject(toRejection(error)));
-      // Undefined on a single server.
-      const distributed = citus?.batchesOf(name, runBatch);
+        run(items).catch((error: unknown) => Promise.reject(toTableRejection(error)));
+      const distributed = onCitus && citus?.batchesOf(onCitus, runBatch);
       const queue = new BatchQueue<Item, Result>(distributed?.run ?? runBatch, {
         ...BATCH_LIMITS,
         observer,
@@ -97,6 +101,7 @@ class PostgresBookStore implements OpenStore {
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
     this.#finds = queueOf('find', (ids) => findBooks(database, ids), {
       isUndone: NOTHING_CHANGES,
+      onCitus: 'finds',
     });
     const read = (requests: readonly PageRequest[]) => selectPages(database, requests);
     this.#lists = queueOf('list', (requests) => readPages(requests, read), {
@@ -105,13 +110,19 @@ class PostgresBookStore implements OpenStore {
     });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       uniqueBy: ({ id }) => id,
+      onCitus: 'changes',
     });
-    this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { uniqueBy: (id) => id });
+    this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), {
+      uniqueBy: (id) => id,
+      onCitus: 'changes',
+    });
     this.#expectedUpdates = queueOf('update_expected', (updates) => updateExpectedBooks(database, updates), {
       uniqueBy: ({ expected }) => expected.id,
+      onCitus: 'changes',
     });
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       uniqueBy: ({ id }) => id,
+      onCitus: 'changes',
     });
   }
 

@@ -1,7 +1,7 @@
 import { StoreUnavailable, TableRejection } from '../../book/book-store.ts';
 import type { FailureCause } from '../observer.ts';
 import { means, sqlState } from './error-codes.ts';
-import { isRejection } from './rejections.ts';
+import { isRejection } from './table-rejections.ts';
 
 /**
  * Whether an error proves that a batch, which is one statement, has changed nothing: the server has rejected the statement. Errors
@@ -70,8 +70,8 @@ const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * An error of an unavailable server or connection as StoreUnavailable; any other error as it is. It leaves what `toRejection`
- * (rejections.ts) converts, such as SQLSTATE 23505, and that leaves what this converts, such as 57P01: they may be called in any order.
+ * An error of an unavailable server or connection as StoreUnavailable; any other error as it is. It leaves what `toTableRejection`
+ * converts, such as SQLSTATE 23505, and that leaves what this converts, such as 57P01: they may be called in any order.
  */
 export function toStoreError(error: unknown): unknown {
   const isUnavailable =

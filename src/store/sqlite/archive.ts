@@ -20,7 +20,7 @@ import {
 } from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { preparePages } from './pages.ts';
-import { toRejection } from './rejections.ts';
+import { toTableRejection } from './table-rejections.ts';
 import { UPDATE_EXPECTED } from './write-statements.ts';
 
 /** See `Engine.openArchiveForReading`. */
@@ -174,7 +174,7 @@ class SqliteArchive implements BookArchive {
       return await operation();
     } catch (error) {
       if (error instanceof StoreLost) throw new StoreUnavailable(error.message);
-      throw toStoreError(toRejection(this.#database, error));
+      throw toStoreError(toTableRejection(this.#database, error));
     }
   }
 }

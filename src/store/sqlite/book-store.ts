@@ -10,7 +10,8 @@ import { prepareBook, SELECT, toBook } from './book-columns.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
 import { LazyThread } from './threads/lazy-thread.ts';
-import { isUndoneInThread, ThreadClient, toBuilt } from './threads/thread-client.ts';
+import { ThreadClient, toBuilt } from './threads/thread-client.ts';
+import { isUndoneInThread } from './threads/thread-messages.ts';
 import type { WriteCall, WriteRequest, WriteResult, WriteVerb } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @throws StoreNotReady */
@@ -54,15 +55,15 @@ class SqliteBookStore implements OpenStore {
     this.#listThread = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#database = database;
     this.#select = prepareBook(database, SELECT);
-    const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
+    const options = { ...BATCH_LIMITS, observer, isUndone: isUndoneInThread };
     this.#writes = new BatchQueue((calls) => writeThread.send(calls) as Promise<WriteResult[]>, {
       ...options,
       name: 'write',
-      isUndone: isUndoneInThread,
     });
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
       ...options,
       name: 'find',
+      isUndone: NOTHING_CHANGES,
       endsInTurn: true,
     });
     const read = (requests: readonly PageRequest[]) => this.#listThread.send(requests);
@@ -70,6 +71,7 @@ class SqliteBookStore implements OpenStore {
       ...options,
       ...PAGE_BATCHES,
       name: 'list',
+      isUndone: NOTHING_CHANGES,
     });
   }
 

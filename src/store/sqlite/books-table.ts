@@ -10,7 +10,7 @@ import {
   ownBooksTables,
   readVersion,
 } from './migrations.ts';
-import { ID_TRIGGER } from './rejections.ts';
+import { ID_TRIGGER } from './table-rejections.ts';
 
 /**
  * Prepares the tables in a write transaction. A migration that adds a column changes a table of another program, too, which remains

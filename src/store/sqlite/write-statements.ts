@@ -24,7 +24,8 @@ export type WriteStatements = ReturnType<typeof prepareWriteStatements>;
 export function prepareWriteStatements(database: DatabaseSync) {
   database.exec('create temp table if not exists last_id (id integer primary key)');
   return {
-    replaceLastId: database.prepare('insert or replace into temp.last_id values (1)'),
+    /** SQLite remembers the id of the last insert of the connection: now 1. */
+    forgetLastId: database.prepare('insert or replace into temp.last_id values (1)'),
     select: prepareBook(database, SELECT),
     selectBytes: database.prepare(`select ${TEXT_BYTES} as bytes from books where id = ?`),
     /** A book as JSON in UTF-8, outside the memory for texts. */

@@ -1,6 +1,6 @@
 /**
  * A condition in SQL that is true, or an error with which the statement changes nothing. For example, a trigger of the table leaves out one
- * of three books: `failUnless('3 = 2')` divides by zero (SQLSTATE 22012), and `toRejection` in rejections.ts turns that into `LEFT_OUT`.
+ * of three books: `failUnless('3 = 2')` divides by zero (SQLSTATE 22012), which `toTableRejection` turns into `LEFT_OUT`.
  */
 export const failUnless = (condition: string) => `1 / (case when ${condition} then 1 else 0 end) = 1`;
 

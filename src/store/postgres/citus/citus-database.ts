@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { FIELD_NAMES } from '../../../book/book.ts';
+import { type BookFields, FIELD_NAMES } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import type { UpdateItem } from '../../../book/book-update.ts';
 import { FIELD_LIST } from '../../each-field.ts';
@@ -17,7 +17,7 @@ import {
   type UpdatedRow,
   updatesIf,
 } from '../batches/update-many.ts';
-import { fieldParameters, matchIds, textBytes, toBooks } from '../book-columns.ts';
+import { fieldParameters, matchIds, textBytes } from '../book-columns.ts';
 import { means } from '../error-codes.ts';
 import { CHECKS, KEY_CONSTRAINT } from '../migrations.ts';
 import { SELECT_PAGE } from '../pages.ts';
@@ -156,6 +156,15 @@ export class CitusDatabase extends Database {
       if (ids) return ids;
     }
   }
+}
+
+/** The books of `toColumns`, with all their fields. */
+function toBooks(columns: Columns): BookFields[] {
+  const { length } = columns[0] ?? [];
+  return Array.from({ length }, (_, row) => {
+    const fields = FIELD_NAMES.map((name, column) => [name, columns[column]?.[row]]);
+    return Object.fromEntries(fields) as BookFields;
+  });
 }
 
 /** Adds the constraint that an error violates: Citus names that of a shard, such as `books_id_exact_102008`, and in the message only. */

@@ -13,7 +13,8 @@ const CONCURRENT_WRITES = 8;
 /** More finds run together: a statement on all servers takes as long as some 30 statements on one. */
 const FEW_FINDS = 16;
 
-const WRITES: ReadonlySet<string> = new Set(['update', 'update_expected', 'delete', 'delete_expected']);
+/** Calls whose batches run otherwise where Citus distributes the books: finds, and updates and deletions. */
+export type DistributedCalls = 'finds' | 'changes';
 
 /** What differs where Citus distributes the table of books; everything else is as on one server. */
 export class Citus {
@@ -29,20 +30,16 @@ export class Citus {
   }
 
   /**
-   * How the batches of a kind of call run, by its name in the metrics; undefined if as on one server. A worker that is unavailable
-   * must not fail the calls on books of others. A change of several books would be a distributed transaction, which costs more than
-   * a change of each.
+   * How batches run. A worker that is unavailable must not fail the calls on books of others. A change of several books would be a
+   * distributed transaction, which costs more than a change of each.
    */
   batchesOf<Item, Result>(
-    name: string,
+    calls: DistributedCalls,
     run: RunBatch<Item, Result>,
-  ): { readonly run: RunBatch<Item, Result>; readonly options: Partial<BatchOptions<Item>> } | undefined {
-    if (name === 'find') {
-      const [alone, together] = [runAlone(run), runTogether(run)];
-      return { run: (ids) => (ids.length > FEW_FINDS ? together : alone)(ids), options: {} };
-    }
-    if (WRITES.has(name)) return { run: runAlone(run), options: { batchItemsMax: CONCURRENT_WRITES } };
-    return undefined;
+  ): { readonly run: RunBatch<Item, Result>; readonly options: Partial<BatchOptions<Item>> } {
+    if (calls === 'changes') return { run: runAlone(run), options: { batchItemsMax: CONCURRENT_WRITES } };
+    const [alone, together] = [runAlone(run), runTogether(run)];
+    return { run: (ids) => (ids.length > FEW_FINDS ? together : alone)(ids), options: {} };
   }
 }
 

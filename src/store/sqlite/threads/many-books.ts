@@ -5,7 +5,7 @@ import type { UpdateItem } from '../../../book/book-update.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBooks, fingerprintOfMany } from '../../idempotency.ts';
 import { joinBooks, toBook, toUtf8, toValues, withCommas } from '../book-columns.ts';
-import { toRejection } from '../rejections.ts';
+import { toTableRejection } from '../table-rejections.ts';
 import type { WriteStatements } from '../write-statements.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
 
@@ -46,7 +46,7 @@ export class ManyBooks {
           if (Number(insertMany.run(array).changes) < count) throw new TableRejection(LEFT_OUT);
         });
       } catch (error) {
-        throw toRejection(this.#database, error, () => {
+        throw toTableRejection(this.#database, error, () => {
           const index = this.#findRejected(array);
           return index === -1 ? undefined : stored + index;
         });
@@ -105,7 +105,7 @@ export class ManyBooks {
           // The deletion of another book may have deleted this one, too.
           if (changes === 0 && !(isDeleted && !select.get(id))) throw new TableRejection(LEFT_OUT);
         } catch (error) {
-          throw toRejection(this.#database, error, () => index);
+          throw toTableRejection(this.#database, error, () => index);
         }
         const json = isDeleted ? NULL : toUtf8((render.get(id) as { json: Uint8Array }).json);
         bytes += json.length;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { StoreUnavailable, TableRejection } from '../../../book/book-store.ts';
-import { CLOSE, type Message, RequestFailed, toError } from './thread-messages.ts';
+import { StoreUnavailable } from '../../../book/book-store.ts';
+import { CLOSE, type Message, toError } from './thread-messages.ts';
 
 /** A thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
 export class ThreadClient<Request, Response> {
@@ -77,8 +77,3 @@ const MEMORY_LIMITS = {
   /** Several times the texts of a batch; the default lets threads exceed the memory of a small container. */
   maxOldGenerationSizeMb: 64,
 };
-
-/** Whether an error proves that a request to a thread has changed nothing, see `handle` of RequestHandler. */
-export function isUndoneInThread(error: unknown): boolean {
-  return error instanceof RequestFailed || error instanceof TableRejection;
-}

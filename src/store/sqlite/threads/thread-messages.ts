@@ -39,4 +39,9 @@ export function toError(failure: Failure): Error {
 }
 
 /** The handler of a thread has thrown. */
-export class RequestFailed extends Error {}
+class RequestFailed extends Error {}
+
+/** Whether an error proves that a request to a thread has changed nothing: its handler has thrown, which it may only do then. */
+export function isUndoneInThread(error: unknown): boolean {
+  return error instanceof RequestFailed || error instanceof TableRejection;
+}

@@ -13,7 +13,7 @@ import {
   transactGuarded,
 } from '../files/connection.ts';
 import { FileGuard } from '../files/file-guard.ts';
-import { toRejection } from '../rejections.ts';
+import { toTableRejection } from '../table-rejections.ts';
 import { prepareWriteStatements, type WriteStatements } from '../write-statements.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { ManyBooks } from './many-books.ts';
@@ -81,7 +81,7 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown>, Writes {
     } catch (error) {
       // SQLite remembers the id of the last insert, also of a rejected one. Were it beyond the exact numbers, each later `run` would throw,
       // as it returns that id.
-      if (error instanceof TableRejection) this.#statements.replaceLastId.run();
+      if (error instanceof TableRejection) this.#statements.forgetLastId.run();
       throw error;
     }
   }
@@ -96,7 +96,7 @@ class WriteHandler implements RequestHandler<WriteRequest, unknown>, Writes {
         return calls.map((call) => this.#perform(call));
       });
     } catch (error) {
-      throw toRejection(this.#database, error);
+      throw toTableRejection(this.#database, error);
     }
   }
 

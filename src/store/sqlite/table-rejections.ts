@@ -8,7 +8,7 @@ import { isExpressionFailure } from './errors.ts';
  *
  * @param findIndex the index of the book in a call with several; it runs only in the transaction of the call
  */
-export function toRejection(
+export function toTableRejection(
   database: DatabaseSync,
   error: unknown,
   findIndex?: () => number | undefined,

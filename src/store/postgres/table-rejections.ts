@@ -34,7 +34,7 @@ function functionOf({ where = '' }: DatabaseError): string | undefined {
 const OWN_FUNCTION = /^.*PL\/pgSQL.*?\b(book_history_\w+|note_book_changes)\(/;
 
 /** What a table does not accept as a TableRejection; any other error as it is. */
-export function toRejection(error: unknown): unknown {
+export function toTableRejection(error: unknown): unknown {
   return isRejection(error) ? new TableRejection(rejecting(error)) : error;
 }
 
