@@ -32,6 +32,8 @@ import { SearchHandler } from './search/search-handler.ts';
 import { redirectToConsole, serveConsole } from './web/console.ts';
 import { serveDocs } from './web/docs.ts';
 
+const WRITING_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
 /** Makes a server of the API, its documentation and the web console: the order of a request, and then all routes. */
 export function createServer(options: ServerOptions) {
   const { store, search, history, limits, metrics } = options;
@@ -93,11 +95,11 @@ export function createServer(options: ServerOptions) {
   });
   // While the server stops, and after Expect without a body or an Upgrade, the connection is closed behind the response:
   app.addHook('onSend', server.connections.closeAfterSomeResponses);
-  // What may have written wakes those that wait for it. A rejected request has not: so strangers cannot make work.
+  // What may have written wakes those that wait for it. A rejected request or a preflight has not: so strangers cannot make work.
   const afterWrites = (written: () => void) =>
     app.addHook('onResponse', ({ method }, { statusCode }, done) => {
       const isRejected = statusCode >= 400 && statusCode < 500;
-      if (method !== 'GET' && method !== 'HEAD' && !isRejected) written();
+      if (WRITING_METHODS.has(method) && !isRejected) written();
       done();
     });
   // Its line is in the log (http/request-log.ts).
