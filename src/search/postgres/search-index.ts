@@ -19,6 +19,8 @@ const LOCK_WAITS_MS = 500;
 const MANY_CHANGES = 2_000;
 /** The longest pause of a search that waits for the background. */
 const SEARCH_PAUSE_MS = 100;
+/** The longest time to find out how much of an index is created. */
+const PROGRESS_WAITS_MS = 500;
 /** The time for the transaction that runs when the store is closed. */
 const CLOSE_WAITS_MS = 1_000;
 /** The pause between transactions in the background, for other users of the database. */
@@ -70,10 +72,14 @@ export class SearchIndex {
     const { done, total } = this.#backlog;
     if (!this.#applying || total === 0) return undefined;
     const { from, to } = this.#phase;
-    // If the server does not answer, the search that asks fails anyway.
-    const created = () => schema.readCreated(this.#pool).catch(() => 0);
-    const part = from < schema.FILLING.to ? done / total : await created();
+    const part = from < schema.FILLING.to ? done / total : await this.#readCreated();
     return Math.min(99, Math.floor(100 * (from + (to - from) * part)));
+  }
+
+  /** 0 if the server does not answer at once: the search that asks fails anyway. */
+  async #readCreated(): Promise<number> {
+    const created = schema.readCreated(this.#pool).catch(() => 0);
+    return Promise.race([created, sleep(PROGRESS_WAITS_MS, 0, { ref: false })]);
   }
 
   /** Whether the background applies changes. */
