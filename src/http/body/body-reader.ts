@@ -20,7 +20,7 @@ declare module 'fastify' {
 /** Shorter bodies, as nearly all are, are not counted, so that long ones do not prevent them. */
 const UNCOUNTED_BYTES_MAX = 4_096;
 
-/** The one Content-Type that has a parser, {@link receiveBody}. Fastify would parse the header of each request again for a parser of `*`. */
+/** The one Content-Type that has a parser, {@link receiveBody}. For one of `*`, Fastify would parse the header of each request again. */
 export const CONTENT_TYPE = 'application/octet-stream';
 
 /** Has the bodies of some routes read, within a budget of memory. */
