@@ -4,6 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readPeakMemoryBytes } from '../../bench/services/usage.ts';
 import { makeToken } from '../../conformance/tokens.ts';
+import { FIXED_LIMITS } from '../../src/http/limits.ts';
 import { SECRET } from '../../testkit/service.ts';
 import { createBook } from '../../testkit/service-process.ts';
 import type { Campaign, CampaignOptions, EngineName, Figures, Form } from '../campaign.ts';
@@ -101,10 +102,12 @@ async function applyLoad(engine: EngineName, load: Load, times: number): Promise
   }
 
   const statuses: Record<string, number> = {};
+  const areTooLong = Buffer.byteLength(load.body ?? '') * load.clients > FIXED_LIMITS.bodyBytesAtOnce;
+  const hold = areTooLong ? new Hold() : undefined;
   await Promise.all(
     Array.from({ length: load.clients }, async (_, client) => {
       for (let time = 0; time < times; time++) {
-        const status = await clients.send(load, client + time * load.clients);
+        const status = await clients.send(load, client + time * load.clients, hold);
         add(statuses, `${status}`);
       }
     }),
@@ -119,6 +122,22 @@ async function applyLoad(engine: EngineName, load: Load, times: number): Promise
   return { peakMib, statuses };
 }
 
+/** The longest time until one of too many bodies is rejected. */
+const REJECTION_MS_MAX = 30_000;
+
+/**
+ * Holds back the ends of bodies that are too long together until one is rejected: on a slow machine, the service could else process each
+ * before the next one arrives.
+ */
+class Hold {
+  readonly #rejected = Promise.withResolvers<void>();
+  readonly end = Promise.race([this.#rejected.promise, sleep(REJECTION_MS_MAX, undefined, { ref: false })]);
+
+  release(): void {
+    this.#rejected.resolve();
+  }
+}
+
 /** Clients of a service, each with its own connection. */
 class Clients implements Disposable {
   readonly #agent = new Agent({ keepAlive: true });
@@ -131,7 +150,11 @@ class Clients implements Disposable {
   }
 
   /** Sends a request of a load, and reads the response to its end. @returns its status */
-  async send({ start, firstId = 1, headers = {}, body = '' }: Load, number: number): Promise<number> {
+  async send(
+    { start, firstId = 1, headers = {}, body = '' }: Load,
+    number: number,
+    hold?: Hold,
+  ): Promise<number> {
     const [method, target = ''] = start.split(' ');
     const own = Object.entries(headers).map(([name, value]) => [
       name,
@@ -149,8 +172,14 @@ class Clients implements Disposable {
         ...(Object.fromEntries(own) as Record<string, string>),
       },
     });
-    sent.end(body);
+    if (hold) {
+      sent.write(body.slice(0, -1));
+      void hold.end.then(() => sent.end(body.slice(-1)));
+      // Once it has a response, its end may be too late.
+      sent.on('error', () => {});
+    } else sent.end(body);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    hold?.release();
     response.resume();
     await once(response, 'end');
     if (response.statusCode === 503) assert.equal(response.headers['retry-after'], '1');
