@@ -62,6 +62,7 @@ test('A sign-out removes the token and the books from the browser', async (conte
 
 test('The form of signing in shows the password on demand, and keeps the name', async (context) => {
   await using service = await startService();
+  await store(service, CLASSICS);
   const page = await pages.open(context, `${service.url}/console/`, {
     expectedMessages: failedRequests(401),
   });
@@ -78,7 +79,7 @@ test('The form of signing in shows the password on demand, and keeps the name', 
   assert.equal(await password.getAttribute('type'), 'text');
   assert.equal(await password.inputValue(), 'another password');
   await signIn(page);
-  await waitForCount(page, '0 books');
+  await rowOf(page, 'The Iliad').waitFor();
   await page.locator('#search:focus').waitFor();
   await chooseInMenu(page, 'Sign out');
   await page.locator('[name=password]:focus').waitFor();
