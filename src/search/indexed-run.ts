@@ -112,10 +112,12 @@ export class IndexedRun {
 
   /** The first matches, by the first access path with few enough candidates to compare and sort all of them. */
   async #sortCandidates(page: PageBuilder): Promise<readonly Match[] | undefined> {
+    if (this.#paths.others.length === 0) return undefined;
     const after = this.#after(page.last);
+    const sortedMaxOfScan = this.#sortedMax(page);
     for (const path of this.#paths.others) {
       // A scan takes less if the index of each order has what the path selects by.
-      const sortedMax = path.ids ? SORTED_MAX : this.#sortedMax(page);
+      const sortedMax = path.ids ? SORTED_MAX : sortedMaxOfScan;
       const rows = await this.#selectCandidates(path, sortedMax, (selected, parameters) =>
         this.#selectMatches(
           selected,
