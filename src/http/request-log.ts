@@ -49,7 +49,7 @@ export class RequestLog extends LogController {
 
   override routeNotFound(): void {}
 
-  /** A 5xx has the level `error`, unless {@link annotate} has set another. */
+  /** Fastify calls it behind the response, after its hooks. A 5xx has the level `error`, unless {@link annotate} has set another. */
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const { statusCode } = reply;
     const annotation = statusCode < 400 ? undefined : annotations.get(request);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import type { BookHistory, ChangeCursor } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/open-history.ts';
 import { statementOf } from '../../src/history/postgres/statements.ts';
@@ -469,6 +470,17 @@ describe('The history on PostgreSQL: preparation', () => {
     await using database = await createDatabase();
     await (await openWithoutHistory(database.url))[Symbol.asyncDispose]();
     assert.deepEqual(await database.query(`select 1 from pg_class where relname like 'book_history%'`), []);
+  });
+
+  test('that was dropped by hand while it is on is no defect of the books: writes are unavailable until the next start', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store } = opened;
+    await store.create(DUNE);
+    await database.query('drop table book_history_changes');
+    await assert.rejects(store.create(DUNE), StoreUnavailable);
+    await using next = await openWithHistory(database.url);
+    assert.equal((await next.store.create(DUNE)).title, DUNE.title);
   });
 
   test('that was dropped by hand is off after a start without it, so that books can be written', async () => {

@@ -61,6 +61,7 @@ export class HttpServer {
     Object.assign(app.server, { httpAllowHalfOpen: true });
     this.connections = new Connections(app.server, limits, log);
     routeInOrder(app, limits);
+    // Before it is routed:
     app.server.prependListener('request', (request) => {
       if (!ROUTABLE_METHODS.has(request.method)) request.method = UNSUPPORTED_METHOD;
     });

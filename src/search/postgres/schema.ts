@@ -124,7 +124,7 @@ function compareVersions(one: string | null, other: string): number {
   return (one ?? '').localeCompare(other, 'en', { numeric: true });
 }
 
-/** The function of the triggers on the books. */
+/** The function of the triggers on the books, which fill the queue `book_search_queue`, and not the log of changes. */
 const NOTE = 'note_book_changes';
 
 /** What {@link createTables} creates; stored as the comment of the queue. */

@@ -2,7 +2,7 @@ import { BOOK_FIELD_TYPES, type BookFields, FIELD_NAMES, ID_MAX, YEAR_MAX } from
 import { type FieldName, TEXT_NAMES } from '../../book/contract.ts';
 import { eachField } from '../each-field.ts';
 
-/** The columns of a book, which the statements of the store, of searches and of the history share, and the books of rows. */
+/** The columns of a book, which the statements of the store, of searches and of the history share: a row of them is a book. */
 
 /**
  * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
@@ -44,7 +44,7 @@ export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);
 }
 
-/** The rows in the order of the ids; undefined where an id has none. */
+/** The rows in the order of the ids, which are numbers by the settings of the connection; undefined where an id has none. */
 export function matchIds<Row extends { readonly id: number }>(
   ids: readonly number[],
   rows: readonly Row[],

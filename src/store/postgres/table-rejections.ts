@@ -31,7 +31,7 @@ function functionOf({ where = '' }: DatabaseError): string | undefined {
 }
 
 /** A function of the service as the innermost one, such as `book_history_last`, which says that the server is a standby. */
-const OWN_FUNCTION = /^.*PL\/pgSQL.*?\b(book_history_\w+|note_book_changes)\(/;
+const OWN_FUNCTION = /^.*PL\/pgSQL.*?\b(record_book_history|book_history_\w+|note_book_changes)\(/;
 
 /** What a table does not accept as a TableRejection; any other error as it is. */
 export function toTableRejection(error: unknown): unknown {

@@ -48,7 +48,7 @@ export async function openArchive(path: string): Promise<BookArchive> {
       files.check();
       checkpoint();
     };
-    return new SqliteArchive(database, () => files.checkBeforeCommit(), afterCommit);
+    return new SqliteArchive(database, () => files.checkUnderLock(), afterCommit);
   } catch (error) {
     throw toNotReady(error, path);
   }

@@ -3,7 +3,10 @@ import { type Created, FINGERPRINT_LENGTH, KEY_LIFETIME_SECONDS, keysToRemove } 
 import { REMOVAL_MS } from '../../limits.ts';
 import type { Database, Statement } from '../pool/database.ts';
 
-/** The idempotency keys, which the statements of inserts read and write. */
+/**
+ * The idempotency keys, which the statements of inserts read and write. Their column `fingerprint` has what the key has created behind the
+ * fingerprint, as JSON.
+ */
 
 export const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
 

@@ -28,6 +28,7 @@ const insertColumns = (returning: string) =>
     `unnest(${columnParameters(1)}) with ordinality as given (${FIELD_LIST}, position) order by position`,
     returning,
   );
+/** PostgreSQL returns the rows of a `with` in the order in which the insert has returned them, so each is that of its call. */
 const ARE_STORED = failUnless('cardinality($1) = (select count(*) from stored)');
 
 export const INSERT: BatchStatement = {

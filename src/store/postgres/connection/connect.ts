@@ -115,6 +115,7 @@ function clientConfig(conninfo: Conninfo): ClientConfig {
     connectionTimeoutMillis: conninfo.connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    // Ids and years are within the numbers that JavaScript has exactly; the driver would make texts of them.
     types: {
       getTypeParser: (oid, format) =>
         oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),

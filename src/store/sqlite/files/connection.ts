@@ -144,7 +144,7 @@ export async function transactGuarded<Result>(
   try {
     const result = await transact(database, () => {
       // Not earlier: it may have waited for the lock.
-      files.checkBeforeCommit();
+      files.checkUnderLock();
       return operation();
     });
     files.check();

@@ -39,8 +39,13 @@ export class FileGuard {
     this.#compare(...this.#files);
   }
 
-  /** Before a commit: with another `-shm`, it would overwrite those that another process has acknowledged. @throws StoreLost */
-  checkBeforeCommit(): void {
+  /**
+   * Once a transaction has the lock, before its commit: with another `-shm`, it would overwrite those that another process has
+   * acknowledged.
+   *
+   * @throws StoreLost
+   */
+  checkUnderLock(): void {
     this.#compare(this.#walIndex);
   }
 

@@ -1,7 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Created, FINGERPRINT_LENGTH, KEY_LIFETIME_SECONDS, keysToRemove } from '../../idempotency.ts';
 
-/** The idempotency keys, read and written in the transactions of the write thread. */
+/**
+ * The idempotency keys, read and written in the transactions of the write thread. Their column `fingerprint` has what the key has created
+ * behind the fingerprint, as JSON.
+ */
 export class IdempotencyKeys {
   readonly #select: StatementSync;
   readonly #replace: StatementSync;
