@@ -115,6 +115,15 @@ export function Table() {
     [],
   );
 
+  // A new query starts at its first row; before the next effect, as the list may have the row to show when the table is made.
+  const query = useComputed(() => address.query.value);
+  useEffect(() => {
+    cursor.reset();
+    const top = (grid.current?.getBoundingClientRect().top ?? 0) - headHeight();
+    if (top < 0) scrollBy(0, top);
+    scroll.reset();
+  }, [query.value]);
+
   useSignalEffect(() => {
     const { value: target } = list.target;
     list.target.value = undefined;
@@ -131,15 +140,6 @@ export function Table() {
     toEnd.current = undefined;
     untracked(go);
   });
-
-  // A new query starts at its first row.
-  const query = useComputed(() => address.query.value);
-  useEffect(() => {
-    cursor.reset();
-    const top = (grid.current?.getBoundingClientRect().top ?? 0) - headHeight();
-    if (top < 0) scrollBy(0, top);
-    scroll.reset();
-  }, [query.value]);
 
   useListeners((signal) => {
     addEventListener('copy', handleCopy, { signal });
