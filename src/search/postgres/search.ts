@@ -63,7 +63,7 @@ export class PostgresSearch implements BookSearch {
         throw this.#index?.isApplying ? explainTimeout(error, await this.#index.readPercent()) : error;
       });
       if ('found' in outcome) return outcome.found;
-      if (performance.now() > deadline) throw notPrepared(outcome.progress.percent);
+      if (performance.now() > deadline) throw notPrepared(await this.#index?.readPercent());
       await this.#index?.wait();
     }
   }

@@ -42,8 +42,7 @@ export class PostgresSnapshots implements Snapshots {
       return await retry(() =>
         this.#pool.withConnection(async (client) => {
           const hasIndex = await this.#beginFor(use, client);
-          if (isRequired && !hasIndex)
-            return { progress: { isCurrent: false, percent: await this.#index.readPercent() } };
+          if (isRequired && !hasIndex) return { progress: { isCurrent: false } };
           if (!hasIndex) await client.query(BEGIN);
           // A search that does not need the index has no words.
           const statistics = isRequired ? await this.#common.statistics(client) : NO_STATISTICS;
