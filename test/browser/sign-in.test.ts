@@ -321,9 +321,11 @@ describe('A token that expires', () => {
     await page.reload();
     await openBook(page, 'Emma');
     await page.getByRole('textbox', { name: 'Year', exact: true }).fill('1816');
-    // Otherwise a request of the page may require the sign-in before.
-    await page.waitForLoadState('networkidle');
-    clockOffset = TOKEN_MS;
+    // Not before: another request of the page would open the dialog over the button.
+    await page.route('**/books', (route) => {
+      clockOffset = TOKEN_MS;
+      return route.continue();
+    });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Please sign in again' });
     await dialog.waitFor();
@@ -349,9 +351,13 @@ describe('A token that expires', () => {
     if (!page) return;
     await page.clock.install();
     await signIn(page);
-    await rowOf(page, 'Emma').waitFor();
+    // Otherwise the count would be the next call, and open the dialog over the list.
+    await waitForCount(page, `${CLASSICS.length} books`);
     await page.clock.fastForward(TOKEN_MS);
-    clockOffset = TOKEN_MS;
+    await page.route(/[/]token[/]renewal$|sort=title/, (route) => {
+      clockOffset = TOKEN_MS;
+      return route.continue();
+    });
     await page.getByRole('columnheader', { name: 'Title' }).getByRole('button').click();
     await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
     await signIn(page);
