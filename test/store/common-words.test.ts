@@ -5,6 +5,8 @@ import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { afterCondition } from '../../src/search/conditions.ts';
 import { Parameters } from '../../src/search/parameters.ts';
+import { CommonBeginnings } from '../../src/search/sqlite/common-beginnings.ts';
+import { TABLES } from '../../src/search/sqlite/schema.ts';
 import { engines } from '../../testkit/engines.ts';
 import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
 import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
@@ -73,6 +75,26 @@ for (const engine of engines) {
     });
   });
 }
+
+for (const first of [1, 80_000_001, -50_000])
+  test(`A beginning of words is common on SQLite by the number of its books, also if the first id is ${first}`, () => {
+    using database = new DatabaseSync(':memory:');
+    database.exec(TABLES);
+    const books = 40_000;
+    database.exec(`
+      insert into book_search (id, title_key, author_key, twin_key, year, bytes)
+      with recursive ids (id) as (select ${first} union all select id + 1 from ids where id < ${first - 1 + books})
+      select id, iif(id % 7 < 5, 'riverside', 'rivet') || char(1), char(1), id, 0, 60 from ids;
+      insert into book_words (rowid, words) select id, replace(title_key, char(1), '') from book_search`);
+    const common = new CommonBeginnings();
+    // FTS5 lists beginnings of three characters.
+    assert.deepEqual(
+      ['rive', 'rivers', 'riven'].map((beginning) => common.has(beginning, database)),
+      [true, true, false],
+    );
+    database.exec(`delete from book_search where id >= ${first + books / 4}`);
+    assert.equal(new CommonBeginnings().has('rive', database), false);
+  });
 
 test('A late page of the books with a common word begins at its position in the index, and does not read those before', () => {
   using database = new DatabaseSync(':memory:');

@@ -84,8 +84,8 @@ class Step {
     if (faultOfFollower(state, toPlace(row)) !== undefined) return false;
     const backlog = this.#last.position - state.position;
     if (backlog < MANY_CHANGES) return true;
-    // About as many as there are books, as ids ascend; counting them takes long.
-    const books = this.#readHighest();
+    // The books of the index are at most as many as the ids from the lowest to the highest one; counting them takes long.
+    const { books } = prepareOnce(this.#index, SELECT_BOOKS_MAX).get() as { books: number };
     // As many changes as books cost more than building anew.
     if (state.isComplete && backlog > 2 * books) return false;
     // With the orders in place, a change costs several times as much as without; they are created again at the end.
@@ -208,6 +208,8 @@ const SELECT_BOOKS_AFTER = `${SELECT_BOOKS} where id > ? and ${HAS_EXACT_ID} ord
 const COUNT_BOOKS = 'select count(*) as books from books';
 
 const SELECT_HIGHEST = `select coalesce(max(id), ${FIRST}) as highest from book_search`;
+const SELECT_BOOKS_MAX =
+  'select coalesce((select max(id) from book_search) - (select min(id) from book_search) + 1, 0) as books';
 const REMOVE = 'delete from book_search where id = ? returning id, title_key, author_key, year';
 const REMOVE_WORDS = 'delete from book_words where rowid = ?';
 const REMOVE_TRIGRAMS = 'delete from book_trigrams where rowid = ?';

@@ -32,20 +32,22 @@ export class CommonBeginnings {
 /** The number of books with a word that begins so, if they are as frequent everywhere as among the first ones by id. */
 function estimateBooks(beginning: string, index: DatabaseSync): number {
   const row = prepareOnce(index, ESTIMATE).get(`"${listedBeginningOf(beginning)}"*`, ` ${beginning}`);
-  const { books, reached, last, share } = row as {
+  const { books, first, reached, last, share } = row as {
     books: number;
+    first: number;
     reached: number;
     last: number;
     share: number | null;
   };
-  return books < ESTIMATED_BY ? 0 : (books * (share ?? 0) * last) / reached;
+  return books < ESTIMATED_BY ? 0 : (books * (share ?? 0) * (last - first + 1)) / (reached - first + 1);
 }
 
 const ESTIMATE = `
   with listed as materialized (
     select rowid as id from book_words where book_words match ?1 order by rowid limit ${ESTIMATED_BY}
   )
-  select count(*) as books, max(id) as reached, (select max(id) from book_search) as last, (
+  select count(*) as books, max(id) as reached,
+    (select min(id) from book_search) as first, (select max(id) from book_search) as last, (
     select avg(instr(${storedWords(SQLITE_DIALECT)}, ?2) > 0)
     from (select id, row_number() over () as number from listed) as candidates cross join book_search using (id)
     where number % ${READ_EACH} = 0
