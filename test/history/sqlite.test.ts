@@ -147,6 +147,7 @@ describe('The history on SQLite', () => {
     ],
     ['no trigger of removals', 'drop trigger book_history_removed; delete from book_changes where id = 1'],
     ['no state', 'delete from book_history'],
+    ['another column in the log', 'alter table book_changes add column isbn text'],
   ] as const) {
     test(`with ${what} is put right at the next start, and followers begin anew`, async () => {
       await using folder = await createFolder();
@@ -161,8 +162,7 @@ describe('The history on SQLite', () => {
       await using opened = await openWithHistory(`sqlite:${path}`);
       const { store, history } = opened;
       await store.update(2, { year: 2 });
-      const fault = await history.read({ limit: 9, after: before });
-      assert.ok(fault === 'removed' || fault === 'unknown', JSON.stringify(fault));
+      assert.equal(await history.read({ limit: 9, after: before }), 'removed');
       assert.deepEqual(describeChanges(await readAll(history)), ['updated 2 Dune 2']);
     });
   }

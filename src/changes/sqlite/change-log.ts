@@ -27,13 +27,15 @@ export function defineChangeLog(database: DatabaseSync, days: number | undefined
     others.map(nameOf).every((name) => !isInSchema(database, name)) &&
     database.prepare('select 1 from book_history').get() !== undefined;
   if (!isContinued) {
+    const last = readLastNumber(database);
     drop(database, [...COMMON, ...definitions, ...others]);
     const tables = TABLES.filter((table) => !isDefined(database, table));
     drop(database, tables);
     for (const definition of [...tables, ...COMMON, ...definitions])
       database.exec(`create ${definition.join(' ')}`);
     database.exec(RESET);
-    database.exec(NOTE_GAP);
+    database.prepare(NOTE_GAP).run(last);
+    database.exec(BEGIN_AT_GAP);
   }
   database.prepare('update book_history set days = ?').run(days ?? null);
 }
@@ -44,15 +46,14 @@ const RESET = `
   update book_history set indexed = 0;
 `;
 
-/** The number of a gap is above all others that were ever given out, also if the table was dropped. */
+/** The number of a gap is above all that were given out, also if the table is made anew here; if another program has dropped it, nothing says which were. */
 const NOTE_GAP = `
   insert into book_changes (note, id, type, at, nonce)
-  select 1 + max(
-      coalesce((select max(note) from book_changes), 0),
-      coalesce((select max(seq) from sqlite_sequence where name = 'book_changes'), 0),
-      removed
-    ), ${GAP_ID}, 'gap', ${NOW_MS}, ${NONCE}
-  from book_history limit 1;
+  select 1 + max(?, coalesce((select max(note) from book_changes), 0), removed), ${GAP_ID}, 'gap', ${NOW_MS}, ${NONCE}
+  from book_history limit 1
+`;
+
+const BEGIN_AT_GAP = `
   update book_history set (removed, removed_nonce) = (select note, nonce from book_changes order by note desc limit 1);
 `;
 
@@ -81,6 +82,16 @@ export function toPlace({ removed, removedNonce, nonce }: PlaceRow): LogPlace {
   const start: LogPosition = { position: removed, nonce: removedNonce };
   return { start, nonce: nonce ?? undefined };
 }
+
+/** The highest number that was given out; 0 if there is no log. SQLite forgets it with the table. */
+function readLastNumber(database: DatabaseSync): number {
+  if (!isInSchema(database, 'sqlite_sequence')) return 0;
+  const { last } = database.prepare(SELECT_LAST_NUMBER).get() as { last: number };
+  return last;
+}
+
+const SELECT_LAST_NUMBER =
+  "select coalesce(max(seq), 0) as last from sqlite_sequence where name = 'book_changes' collate nocase";
 
 /** Drops what has these names, of whatever kind it is. */
 function drop(database: DatabaseSync, definitions: readonly Definition[]): void {
