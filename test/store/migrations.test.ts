@@ -148,6 +148,23 @@ for (const engine of engines) {
       });
     }
 
+    if (name === 'PostgreSQL')
+      test('gets a column when a long transaction has ended, and reads go on meanwhile', async () => {
+        await using address = await engine.createAddress();
+        await prepareTablesAt(address.dbUrl);
+        await using reader = await lockAt(address.dbUrl);
+        await reader.query('begin; select from books');
+        using _ = furtherMigration();
+        const migrated = prepareTablesAt(address.dbUrl);
+        const isWaiting = "select from pg_locks where relation = 'books'::regclass and not granted";
+        while ((await query(address.dbUrl, isWaiting)).length === 0) await sleep(10);
+        // Behind an attempt that waits, which gives up.
+        assert.deepEqual(await query(address.dbUrl, 'select from books'), []);
+        await reader.query('commit');
+        await migrated;
+        assert.deepEqual(await query(address.dbUrl, 'select language from books'), []);
+      });
+
     test('is rejected if a migration has not added a column of books', async () => {
       await using address = await engine.createAddress();
       await query(address.dbUrl, FOREIGN[name]);

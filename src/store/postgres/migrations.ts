@@ -22,6 +22,9 @@ interface Definition {
   readonly creates?: string;
 }
 
+/** Readers and writers of books wait behind a migration that waits for a transaction: so each attempt gives up soon. */
+const LOCK_TIMEOUT = '1s';
+
 /** Whether there is the log of a version before 0.3. */
 export const HAS_OLD_LOG = `(
   to_regclass('book_history_note') is not null
@@ -147,14 +150,18 @@ async function apply(client: ClientBase, next: number): Promise<void> {
     const { statements: all = [], adds } = MIGRATIONS[next - 1] ?? {};
     const statements = (await hasColumn(client, adds)) ? [] : all.filter(isMissing);
     const outdated = relations.has(MIGRATIONS_TABLE) && !relations.has('books') ? [DELETE_RECORDS] : [];
+    const settings = adds === undefined ? [] : [{ sql: `set local lock_timeout = '${LOCK_TIMEOUT}'` }];
     const records = [RECORD_TABLE].filter(isMissing);
     records.push({ sql: `insert into ${MIGRATIONS_TABLE} (version) values (${next})` });
     try {
       // Several statements in one query are one transaction.
-      await client.query([...outdated, ...records, ...statements].map(({ sql }) => sql).join(';\n'));
+      await client.query(
+        [...settings, ...outdated, ...records, ...statements].map(({ sql }) => sql).join(';\n'),
+      );
       return;
     } catch (error) {
-      if (!means(error, 'concurrent migration') || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
+      const mayRetry = means(error, 'concurrent migration') || means(error, 'lock not available in time');
+      if (!mayRetry || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
     }
     await sleep(Math.random() * 50);
   }
