@@ -3,7 +3,8 @@ import { BOOK_FIELD_TYPES, FIELD_NAMES } from '../../src/book/contract.ts';
 import * as postgresTable from '../../src/store/postgres/books-table.ts';
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.ts';
 import * as sqliteTable from '../../src/store/sqlite/books-table.ts';
-import { openConnection, transact } from '../../src/store/sqlite/files/connection.ts';
+import { openConnection } from '../../src/store/sqlite/files/connection.ts';
+import { transact } from '../../src/store/sqlite/files/transactions.ts';
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 
 const ADD_LANGUAGE = "alter table books add column language text not null default 'en'";

@@ -12,7 +12,8 @@ import type { SqliteConnection } from '../../store/engine.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import type { StoreObserver } from '../../store/observer.ts';
 import { causeOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
-import { openWithoutCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
+import { openWithoutCheckpoints } from '../../store/sqlite/files/connection.ts';
+import { transact } from '../../store/sqlite/files/transactions.ts';
 import { LazyThread } from '../../store/sqlite/threads/lazy-thread.ts';
 import { isUndoneInThread } from '../../store/sqlite/threads/thread-messages.ts';
 import type {

@@ -2,8 +2,9 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isNotOpened } from '../../store/sqlite/errors.ts';
-import { copyPermissions, takeOverCheckpoints } from '../../store/sqlite/files/connection.ts';
+import { takeOverCheckpoints } from '../../store/sqlite/files/connection.ts';
 import { identityOf } from '../../store/sqlite/files/file-guard.ts';
+import { copyPermissions } from '../../store/sqlite/files/permissions.ts';
 import { UnusableIndex } from '../index-wait.ts';
 
 /** In the header of the file: "bkSI" (sqlite.org/pragma.html#pragma_application_id). */

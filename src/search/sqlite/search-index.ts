@@ -4,7 +4,7 @@ import { defineChangeLog, hasChangeLog, SELECT_LAST } from '../../changes/sqlite
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';
 import { means } from '../../store/sqlite/error-codes.ts';
 import { isBusy, isDamaged } from '../../store/sqlite/errors.ts';
-import { transact } from '../../store/sqlite/files/connection.ts';
+import { transact } from '../../store/sqlite/files/transactions.ts';
 import { isInSchema } from '../../store/sqlite/migrations.ts';
 import type { Progress } from '../index-wait.ts';
 import { applyChanges } from './apply-changes.ts';

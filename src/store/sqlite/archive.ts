@@ -9,16 +9,10 @@ import { type PageRequest, toPageRequest } from '../page.ts';
 import { FIELD_PARAMETERS, prepareBook, SELECT, toBook, toValues } from './book-columns.ts';
 import { expectBooks, expectBooksIfAny, prepareTables } from './books-table.ts';
 import { toNotReady, toStoreError } from './errors.ts';
-import {
-  closeLast,
-  expectWritable,
-  makeFolderOf,
-  openConnection,
-  takeOverCheckpoints,
-  transact,
-  whileBusy,
-} from './files/connection.ts';
+import { closeLast, openConnection, takeOverCheckpoints } from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
+import { expectWritable, makeFolderOf } from './files/permissions.ts';
+import { transact, whileBusy } from './files/transactions.ts';
 import { preparePages } from './pages.ts';
 import { toTableRejection } from './table-rejections.ts';
 import { UPDATE_EXPECTED } from './write-statements.ts';

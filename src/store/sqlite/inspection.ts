@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, describeMarked, formatBookCount, isMark } from '../inspection.ts';
 import { columnsOfBooks, expectBooks } from './books-table.ts';
 import { toNotReady } from './errors.ts';
-import { expectWritable, whileBusy } from './files/connection.ts';
+import { expectWritable } from './files/permissions.ts';
+import { whileBusy } from './files/transactions.ts';
 import { isInSchema, readVersion } from './migrations.ts';
 
 /** See `Engine.inspect`. It opens the file for reading only. */

@@ -18,7 +18,8 @@ import type { OnProgress } from '../../engine.ts';
 import { StoreNotReady } from '../../errors.ts';
 import { expectBooks } from '../books-table.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
-import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
+import { copyPermissions, makeFolderOf } from './permissions.ts';
+import { whileBusy } from './transactions.ts';
 
 /** The number of pages copied in one turn of the event loop. */
 const PAGES_PER_STEP = 1_000;

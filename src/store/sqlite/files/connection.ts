@@ -1,77 +1,16 @@
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../../errors.ts';
-import { isBusy, isSyncFailure } from '../errors.ts';
-import { type FileGuard, identityOf } from './file-guard.ts';
+import { isSyncFailure } from '../errors.ts';
+import { identityOf } from './file-guard.ts';
+import { whileBusy } from './transactions.ts';
 
-/** The longest wait for locks of other processes. */
-const BUSY_TIMEOUT_MS = 5_000;
-/** The part of it in which SQLite blocks the thread: enough for short locks. */
+/** How long SQLite blocks the thread for a lock: enough for short ones; {@link whileBusy} waits longer. */
 const BLOCKING_TIMEOUT_MS = 10;
 
 /** The growth of the WAL that triggers a checkpoint; SQLite's own default (sqlite.org/wal.html, section 3). */
 const WAL_PAGES_MAX = 1_000;
-
-/** Creates the folders above a file. `mkdirSync` with `recursive` does not return if that fails with ENOENT (/proc). */
-export function makeFolderOf(path: string): void {
-  const folder = dirname(path);
-  if (existsSync(folder)) return;
-  makeFolderOf(folder);
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process may have created it concurrently.
-    if (!existsSync(folder)) throw error;
-  }
-}
-
-/** Gives a file the permissions and the owner of another one. */
-export function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
-  const own = statSync(path);
-  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
-  chmodSync(path, mode);
-}
-
-/**
- * @throws StoreNotReady when a SQLite file, its WAL or the index of that is read-only, which SQLite itself does not report; or its folder,
- *   in which SQLite creates these
- */
-export function expectWritable(path: string): void {
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-    const code = whyNotWritable(file);
-    if (code) throw new StoreNotReady(`the store is read-only: ${file} cannot be written (${code})`);
-  }
-  // SQLite follows a symbolic link.
-  const folder = dirname(existsSync(path) ? realpathSync(path) : path);
-  const code = whyNotWritable(folder);
-  if (code)
-    throw new StoreNotReady(
-      `the folder ${folder} cannot be written (${code}), and SQLite creates files in it beside the store`,
-    );
-}
-
-/** The code of the error, unless it is writable or does not exist. */
-function whyNotWritable(path: string): string | undefined {
-  try {
-    accessSync(path, constants.W_OK);
-    return undefined;
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    return ['EACCES', 'EPERM', 'EROFS'].includes(code) ? code : undefined;
-  }
-}
 
 /**
  * Opens a connection whose commits survive a power failure.
@@ -102,55 +41,6 @@ export async function openConnection(
   } catch (error) {
     database.close();
     throw error;
-  }
-}
-
-/** Retries an operation while it fails with SQLITE_BUSY, for BUSY_TIMEOUT_MS, without blocking the thread. */
-export async function whileBusy<Result>(operation: () => Result): Promise<Result> {
-  const deadline = performance.now() + BUSY_TIMEOUT_MS;
-  for (;;) {
-    try {
-      return operation();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
-    }
-    await sleep(1 + Math.random() * 9);
-  }
-}
-
-/**
- * Commits what an operation writes, or nothing if it throws. It waits while another connection writes.
- * @throws what the operation throws, or an error of SQLite
- */
-export async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {
-  await whileBusy(() => database.exec('begin immediate'));
-  try {
-    const result = operation();
-    database.exec('commit');
-    return result;
-  } catch (error) {
-    // Some errors have already rolled it back.
-    if (database.isTransaction) database.exec('rollback');
-    throw error;
-  }
-}
-
-/** A transaction that is acknowledged only if it is in the files that were opened. @throws StoreLost */
-export async function transactGuarded<Result>(
-  database: DatabaseSync,
-  files: FileGuard,
-  operation: () => Result,
-): Promise<Result> {
-  try {
-    const result = await transact(database, () => {
-      // Not earlier: it may have waited for the lock.
-      files.checkUnderLock();
-      return operation();
-    });
-    files.check();
-    return result;
-  } catch (error) {
-    throw files.toLost(error);
   }
 }
 

@@ -5,14 +5,9 @@ import { createdBook, fingerprintOf } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
 import { toBook, toValues } from '../book-columns.ts';
 import { expectBooksIfAny, prepareTables } from '../books-table.ts';
-import {
-  closeLast,
-  openConnection,
-  takeOverCheckpoints,
-  transact,
-  transactGuarded,
-} from '../files/connection.ts';
+import { closeLast, openConnection, takeOverCheckpoints } from '../files/connection.ts';
 import { FileGuard } from '../files/file-guard.ts';
+import { transact, transactGuarded } from '../files/transactions.ts';
 import { toTableRejection } from '../table-rejections.ts';
 import { prepareWriteStatements, type WriteStatements } from '../write-statements.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
