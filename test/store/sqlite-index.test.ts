@@ -208,14 +208,14 @@ describe('The search index in SQLite', () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
     const snapshots = new SqliteSnapshots(await openConnection(path));
-    while (!(await snapshots.step()).isCurrent);
+    while (!(await snapshots.update()).isCurrent);
     execute(indexOf(path), 'drop table book_words');
     execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
     const booksOf = () =>
       snapshots.run('if up to date', async (snapshot) => 'books' in snapshot && snapshot.books);
     assert.deepEqual(await booksOf(), { progress: { isCurrent: false, percent: 0, wasDamaged: true } });
     assert.notDeepEqual(await booksOf(), { found: 'book_search' });
-    while (!(await snapshots.step()).isCurrent);
+    while (!(await snapshots.update()).isCurrent);
     assert.deepEqual(await booksOf(), { found: 'book_search' });
     await snapshots.close();
   });
@@ -273,7 +273,7 @@ describe('The search index in SQLite', () => {
     const path = await storeWithIndex(folder.path);
     const { ino } = await stat(indexOf(path));
     const snapshots = new SqliteSnapshots(await openConnection(path));
-    while (!(await snapshots.step()).isCurrent);
+    while (!(await snapshots.update()).isCurrent);
     const runStatement = (sql: string) =>
       snapshots.run(
         'required',

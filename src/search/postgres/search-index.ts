@@ -47,7 +47,8 @@ export class SearchIndex {
   readonly #part: DegradablePart;
   readonly #timer = new DueTimer(() => this.#apply());
   #failure: string | undefined;
-  #preparing: Promise<void> | undefined;
+  /** Pending or done; undefined before the first one, and where the next search has to repeat it. */
+  #preparation: Promise<void> | undefined;
   #isPrepared = false;
   #applying: Promise<void> | undefined;
   /** The connection of the transaction in the background. */
@@ -106,14 +107,14 @@ export class SearchIndex {
 
   /** Tells that this process has written. Without an index, nothing is to be done. */
   written(): void {
-    if (this.#preparing) this.#timer.callIn(WRITE_DELAY_MS);
+    if (this.#preparation) this.#timer.callIn(WRITE_DELAY_MS);
   }
 
   /** Creates the index if there is none. @throws StoreUnavailable when searches cannot use it */
   async prepare(): Promise<void> {
     if (!this.#availability.isEnabled) throw notUsable(this.#failure ?? 'unknown');
-    this.#preparing ??= this.#prepare();
-    await this.#preparing;
+    this.#preparation ??= this.#prepare();
+    await this.#preparation;
   }
 
   /**
@@ -177,7 +178,7 @@ export class SearchIndex {
       this.#isPrepared = true;
       this.#timer.callIn(POLL_MS);
     } catch (error) {
-      this.#preparing = undefined;
+      this.#preparation = undefined;
       throw isOfIndex(error) ? this.fail(error) : toStoreError(error);
     }
   }
@@ -187,7 +188,7 @@ export class SearchIndex {
     this.#part.report(causeOf(error));
     this.#failure = error instanceof UnusableIndex ? error.reason : sqlState(error);
     this.#availability.disable();
-    this.#preparing = undefined;
+    this.#preparation = undefined;
     return notUsable(this.#failure ?? 'unknown');
   }
 
@@ -223,7 +224,7 @@ export class SearchIndex {
     const state = await schema.beginWithState(client, begin);
     if (state.age === 0) return state;
     if (state.age > 0) throw new UnusableIndex('another version of the service has built the search index');
-    this.#preparing = undefined;
+    this.#preparation = undefined;
     await client.query('rollback');
     return undefined;
   }
@@ -268,7 +269,7 @@ export class SearchIndex {
       if (!this.#isClosed) this.#part.report(causeOf(error));
     } finally {
       this.#applying = undefined;
-      if (this.#preparing) this.#timer.callIn(POLL_MS);
+      if (this.#preparation) this.#timer.callIn(POLL_MS);
     }
   }
 

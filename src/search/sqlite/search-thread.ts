@@ -23,14 +23,14 @@ export type IndexResponse =
   | { readonly unusable: string; readonly detail: string | undefined };
 
 /** Searches the index, or only brings it up to date by a step. */
-await serveRequests<SearchRequest | 'step', SearchResponse>(async (path) => {
+await serveRequests<SearchRequest | 'update', SearchResponse>(async (path) => {
   const store = await openWithoutCheckpoints(path);
   const snapshots = new SqliteSnapshots(store);
   const searcher = new Searcher(snapshots);
   return {
     async handle(request) {
       try {
-        if (request === 'step') return { progress: await snapshots.step() };
+        if (request === 'update') return { progress: await snapshots.update() };
         const { query, after, limit, arrivedAt } = request;
         return await (limit === 'count'
           ? searcher.count(query, after, arrivedAt)

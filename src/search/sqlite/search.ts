@@ -22,13 +22,13 @@ const PAUSE_MS = 5;
 
 /** Searches in a thread, which brings the index up to date before: from the first search on, or from the start if there is an index. */
 export class SqliteSearch implements BookSearch {
-  readonly #thread: LazyThread<SearchRequest | 'step', SearchResponse>;
+  readonly #thread: LazyThread<SearchRequest | 'update', SearchResponse>;
   readonly #limiter: ConcurrencyLimiter;
   readonly #part: DegradablePart;
-  readonly #timer = new DueTimer(() => void this.#step());
+  readonly #timer = new DueTimer(() => void this.#update());
   /** That of the last step; undefined before the first one. */
   #progress: Progress | undefined;
-  #isStepping = false;
+  #isUpdating = false;
   #hasStarted = false;
   #isClosed = false;
 
@@ -90,19 +90,19 @@ export class SqliteSearch implements BookSearch {
     this.#hasStarted = true;
   }
 
-  async #step(): Promise<void> {
+  async #update(): Promise<void> {
     // Searches would wait for all steps that are in the queue of the thread.
-    if (this.#isStepping) return;
-    this.#isStepping = true;
+    if (this.#isUpdating) return;
+    this.#isUpdating = true;
     let pauseMs = RETRY_MS;
     try {
-      const response = (await this.#thread.send('step')) as IndexResponse;
+      const response = (await this.#thread.send('update')) as IndexResponse;
       this.#report(response);
       if ('progress' in response) pauseMs = response.progress.isCurrent ? POLL_MS : PAUSE_MS;
     } catch (error) {
       this.#reportCause(causeOf(error));
     }
-    this.#isStepping = false;
+    this.#isUpdating = false;
     this.#timer.callIn(pauseMs);
   }
 

@@ -35,7 +35,7 @@ export class SqliteSnapshots implements Snapshots {
   }
 
   /** Brings the index up to date, or a part of the way, for searches that wait. @throws UnusableIndex, or errors of SQLite */
-  async step(): Promise<Progress> {
+  async update(): Promise<Progress> {
     this.#end();
     const progress = await this.#begin();
     if (progress.isCurrent) this.#endSoon();
