@@ -93,7 +93,7 @@ export function createServer(options: ServerOptions) {
     annotate(request, level, fields);
     return send(reply, { outcome, detail, headers });
   });
-  // While the server stops, and after Expect without a body or an Upgrade, the connection is closed behind the response:
+  // While the server stops, and after an error of a request with Expect, or an Upgrade, the connection is closed behind the response:
   app.addHook('onSend', server.connections.closeAfterSomeResponses);
   // What may have written wakes those that wait for it. A rejected request or a preflight has not: so strangers cannot make work.
   const afterWrites = (written: () => void) =>
@@ -136,6 +136,7 @@ export function createServer(options: ServerOptions) {
 
   const lists = new ListHandler(store, unread);
   if (search) {
+    // Without a query, it passes the request to `lists`.
     const searches = new SearchHandler(search, lists, unread, limits.searchMs);
     app.get('/books', { ...protect, config: searchBooks }, respondWith(searches.handle));
     afterWrites(() => search.written());
@@ -212,6 +213,7 @@ interface ServerOptions extends HttpServerOptions {
   readonly corsOrigins: readonly string[];
   /** Of the service, for `/openapi.json`. */
   readonly version: string;
+  /** Of the engine that `DB_URL` names: store/sqlite/book-store.ts or store/postgres/book-store.ts. */
   readonly store: BookStore;
   readonly search: BookSearch | undefined;
   readonly history: BookHistory | undefined;

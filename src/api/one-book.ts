@@ -20,5 +20,5 @@ export function toBookResult(outcome: OutcomeName, book: Book, etag = entityTag(
   return { outcome, data: book, headers: { etag } };
 }
 
-/** Attempts of a conditional write. Each failure means that a concurrent write succeeded. */
+/** Attempts of a conditional write. Each but those that a trigger leaves out fails because a concurrent write has succeeded. */
 export const WRITE_ATTEMPTS_MAX = 100;

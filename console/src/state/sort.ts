@@ -1,4 +1,4 @@
-/** The columns of the table, which are the fields of a book. */
+/** The columns of the table: the id, and the fields of a book. */
 export const COLUMNS = ['id', 'title', 'author', 'year'] as const;
 export type Column = (typeof COLUMNS)[number];
 

@@ -46,7 +46,10 @@ const RESET = `
   update book_history set indexed = 0;
 `;
 
-/** The number of a gap is above all that were given out, also if the table is made anew here; if another program has dropped it, nothing says which were. */
+/**
+ * The number of a gap is above all that were given out, also where the table is made anew here. Where another program has dropped it,
+ * nothing says which were.
+ */
 const NOTE_GAP = `
   insert into book_changes (note, id, type, at, nonce)
   select 1 + max(?, coalesce((select max(note) from book_changes), 0), removed), ${GAP_ID}, 'gap', ${NOW_MS}, ${NONCE}

@@ -1,7 +1,8 @@
 import { ID_MAX } from '../../book/book.ts';
 
 /**
- * The tables and triggers of the log of changes. The triggers must not fail, and have to be known to SQLite from 3.37 on, as they run in
+ * The tables and triggers of the log of changes: `book_changes` is the log, and `book_history` its state. The `note` of a change is its
+ * position. The triggers must not fail, and have to be known to SQLite from 3.37 on, as they run in
  * the transactions of all programs.
  */
 

@@ -84,7 +84,7 @@ class ExpectedBody {
   }
 
   /**
-   * Reads the body. 100 Continue is sent only now, after the checks that need no body (RFC 9110, section 10.1.1). A body with a
+   * Reads the body. 100 Continue is sent only now, after the hooks of the route (RFC 9110, section 10.1.1). A body with a
    * Content-Encoding is not decoded, but counts as no bytes.
    */
   read(settle: (body: Uint8Array | Rejection) => void): void {

@@ -111,8 +111,8 @@ export class Connections {
   }
 
   /**
-   * A hook that closes a connection after the last pending response when the server is stopping; after an error without 100 Continue,
-   * as the client may or may not send the body; and after an Upgrade, as the parser reads no further request.
+   * A hook that closes a connection after the last pending response when the server is stopping; after an error of a request with
+   * Expect, as the client may or may not send the body; and after an Upgrade, as the parser reads no further request.
    */
   readonly closeAfterSomeResponses = (
     request: FastifyRequest,
@@ -121,8 +121,8 @@ export class Connections {
     done: (error: null, payload: unknown) => void,
   ): void => {
     const { headers } = request;
-    const awaitsContinue = headers.expect !== undefined && reply.statusCode >= 400;
-    if (awaitsContinue || headers.upgrade !== undefined) closeAfter(reply);
+    const mayAwaitContinue = headers.expect !== undefined && reply.statusCode >= 400;
+    if (mayAwaitContinue || headers.upgrade !== undefined) closeAfter(reply);
     if (!this.#isDraining) {
       done(null, payload);
       return;

@@ -30,6 +30,10 @@ export function prepareWriteStatements(database: DatabaseSync) {
     selectBytes: database.prepare(`select ${TEXT_BYTES} as bytes from books where id = ?`),
     /** A book as JSON in UTF-8, outside the memory for texts. */
     render: database.prepare(`select cast(${RENDERED} as blob) as json from (${SELECT})`),
+    /**
+     * `insert into books (title, author, year) values (?, ?, ?) returning id, title, author, year`. As in all statements that change
+     * books, the triggers of the log run in it (changes/sqlite/tables.ts).
+     */
     insert: prepareBook(
       database,
       `insert into books (${FIELD_LIST}) values (${FIELD_PARAMETERS}) returning ${BOOK_COLUMNS}`,

@@ -31,6 +31,10 @@ const insertColumns = (returning: string) =>
 /** PostgreSQL returns the rows of a `with` in the order in which the insert has returned them, so each is that of its call. */
 const ARE_STORED = failUnless('cardinality($1) = (select count(*) from stored)');
 
+/**
+ * Of one: `insert into books (title, author, year) values ($1, $2, $3) returning id, title, author, year`. As in all statements that change
+ * books, the triggers of the log and of the search index run in it (changes/postgres/tables.ts, search/postgres/schema.ts).
+ */
 export const INSERT: BatchStatement = {
   name: 'create',
   text: `with stored as (${insertColumns(BOOK_COLUMNS)}) select id, ${FIELD_LIST} from stored where ${ARE_STORED}`,
