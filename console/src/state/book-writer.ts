@@ -20,12 +20,11 @@ const ELEMENT_BYTES = 90;
 /** Gets what became of a change: the change with the book as it was stored, or why it was not made. */
 export type Report = (change: Change, result: Change | Failure) => void;
 
-/** A change of a stored book, of the version with the entity tag `ifMatch`. */
+/** A change of a stored book, if it still is as `before`. Its entity tag is made when it is sent: a million take seconds. */
 interface Update extends Change {
   /** The change as it was wanted, of an earlier version. */
   readonly change: Change;
   readonly before: Book;
-  readonly ifMatch: string;
 }
 
 /** Writes books, many of them in one request, which is repeated as long as the service cannot be reached. */
@@ -63,7 +62,7 @@ export class BookWriter {
       const { before, after } = change;
       if (after && isNameless(after) && !(before && isNameless(before)))
         report(change, { book: bookOf(change), reason: 'nameless' });
-      else if (before) updates.push({ change, before, after, ifMatch: entityTag(before) });
+      else if (before) updates.push({ change, before, after });
       else (bookOf(change).id > 0 ? deleted : created).push(change);
     }
     const canRestore = deleted.length > 0 && (await this.#history.known());
@@ -83,7 +82,7 @@ export class BookWriter {
       (part) => this.#update(part, report),
       async (update, rejection) => {
         const next = await this.#resolve(update, rejection);
-        if ('ifMatch' in next) return [next];
+        if ('change' in next) return [next];
         report(update.change, next);
         return [];
       },
@@ -104,7 +103,7 @@ export class BookWriter {
           for (const [index, change] of part.entries()) {
             const [wanted, before] = [bookOf(change), restored[index] ?? bookOf(change)];
             if (isSame<BookFields>(before, wanted)) report(change, { before: undefined, after: before });
-            else different.push({ change, before, after: wanted, ifMatch: entityTag(before) });
+            else different.push({ change, before, after: wanted });
           }
         });
       },
@@ -150,8 +149,9 @@ export class BookWriter {
 
   async #update(updates: readonly Update[], report: Report): Promise<void> {
     const stored = await this.#client.updateMany(
-      updates.map(({ before, after, ifMatch }) => {
+      updates.map(({ before, after }) => {
         const { id } = before;
+        const ifMatch = entityTag(before);
         return after ? { id, ...differingFields(after, before), ifMatch } : { id, deleted: true, ifMatch };
       }),
     );
@@ -202,13 +202,12 @@ export class BookWriter {
 
   /** Finds out why an update was rejected. @returns the update of the current version, or what became of the change */
   async #resolve(update: Update, rejection: RefusedError): Promise<Update | Change | Failure> {
-    const { change, before, after, ifMatch } = update;
+    const { change, before, after } = update;
     if (rejection.status !== 404 && rejection.status !== 412) return { book: before, reason: rejection };
     const found = rejection.status === 404 ? undefined : await this.#client.find(before.id);
     if (!found) return after ? { book: before, reason: 'missing' } : { before, after };
     const { etag: _, ...now } = found;
-    const current = entityTag(now);
-    if (current === ifMatch) return { book: before, reason: rejection };
+    if (isSame(before, now)) return { book: before, reason: rejection };
     const fields = FIELDS.filter((field) => after?.[field] !== before[field]);
     if (fields.some((field) => now[field] !== before[field] && now[field] !== after?.[field]))
       return { book: before, reason: 'changed', now };
@@ -219,7 +218,7 @@ export class BookWriter {
     });
     const merged = after && merge(after);
     if (merged && isSame(merged, now)) return { before: merge(before), after: now };
-    return { change, before: now, after: merged, ifMatch: current };
+    return { change, before: now, after: merged };
   }
 }
 
