@@ -1,5 +1,5 @@
 import { Random } from '../campaigns/random.ts';
-import type { BookFields } from '../src/book/book.ts';
+import type { BookFields } from '../src/book/contract.ts';
 
 /** The number of books at the start of a measurement. */
 export const BOOKS = 10_000;

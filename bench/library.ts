@@ -1,5 +1,5 @@
 import { Random } from '../campaigns/random.ts';
-import type { BookFields } from '../src/book/book.ts';
+import type { BookFields } from '../src/book/contract.ts';
 
 /** The number of different words of titles, and of surnames. */
 const WORDS = 60_000;

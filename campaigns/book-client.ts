@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../conformance/tokens.ts';
-import type { Book } from '../src/book/book.ts';
+import type { Book } from '../src/book/contract.ts';
 import { Connection, Cut, type RawResponse, request } from '../testkit/connection.ts';
 import type { Journal, Operation, Outcome } from './journal.ts';
 

@@ -1,4 +1,4 @@
-import type { Book } from '../src/book/book.ts';
+import type { Book } from '../src/book/contract.ts';
 import type { Call, Outcome } from './journal.ts';
 import { findUnexplainedCall } from './linearizability.ts';
 

@@ -1,4 +1,4 @@
-import type { Book } from '../src/book/book.ts';
+import type { Book } from '../src/book/contract.ts';
 import { judgeFailover, judgeHistory } from './book-history.ts';
 import { type Call, createdId } from './journal.ts';
 import { isSame } from './linearizability.ts';

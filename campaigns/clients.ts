@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book, BookFields } from '../src/book/book.ts';
+import type { Book, BookFields } from '../src/book/contract.ts';
 import { BookClient, type Target } from './book-client.ts';
 import { createdId, type Journal, type Operation } from './journal.ts';
 import { Loops } from './loops.ts';

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
-import type { Book } from '../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
+import type { Book } from '../src/book/contract.ts';
 import type { StoreAddress } from '../src/store/address.ts';
 import type { Engine, OpenStore } from '../src/store/engine.ts';
 import { loadEngine as loadSoundEngine } from '../src/store/load-engine.ts';

@@ -1,4 +1,4 @@
-import type { Book, BookFields } from '../src/book/book.ts';
+import type { Book, BookFields } from '../src/book/contract.ts';
 
 /** What a client requests. */
 export type Operation =

@@ -1,4 +1,4 @@
-import type { BookFields } from '../src/book/book.ts';
+import type { BookFields } from '../src/book/contract.ts';
 import type { Call } from './journal.ts';
 
 /** The book with an id, or null without one. */

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Book, BookFields } from '../src/book/book.ts';
 import { type ListPage, StoreUnavailable } from '../src/book/book-store.ts';
 import type { UpdateItem } from '../src/book/book-update.ts';
+import type { Book, BookFields } from '../src/book/contract.ts';
 import type { OpenStore, StoreConnection } from '../src/store/engine.ts';
 
 /** The faults of a {@link PlainStore}. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Book } from '../src/book/book.ts';
+import type { Book } from '../src/book/contract.ts';
 import { createFolder } from '../testkit/folder.ts';
 import { findFreePort } from '../testkit/free-port.ts';
 import { parseLog } from '../testkit/log.ts';

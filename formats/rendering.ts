@@ -1,4 +1,4 @@
-import type { Book } from '../src/book/book.ts';
+import type { Book } from '../src/book/contract.ts';
 import type { Format } from './file-format.ts';
 import { escapeFormula } from './formula.ts';
 import { FIELDS, fieldsOf } from './row.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { BookFields } from '../src/book/book.ts';
+import type { BookFields } from '../src/book/contract.ts';
 import type { Parameters } from './search-reference.ts';
 
 /** A long text. */

@@ -1,4 +1,4 @@
-import type { Book } from '../src/book/book.ts';
+import type { Book } from '../src/book/contract.ts';
 import { twinKeyOf } from '../src/search/folding.ts';
 import {
   compareKeys,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Book } from '../src/book/book.ts';
 import { type BookStore, type ListPage, StoreUnavailable, type UpdateFault } from '../src/book/book-store.ts';
 import type { UpdateItem } from '../src/book/book-update.ts';
+import type { Book } from '../src/book/contract.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
 import { openSearch } from '../src/search/open-search.ts';
 import { parseStoreAddress } from '../src/store/address.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
-import { type Book, readBookFields, readBookId } from '../../src/book/book.ts';
+import { readBookFields, readBookId } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 import type { RawResponse } from '../../testkit/connection.ts';
 import { LOGIN } from '../../testkit/service.ts';

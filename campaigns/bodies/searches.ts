@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/search/book-search.ts';
 import { writeCursor } from '../../src/search/cursor.ts';
 import type { RawResponse } from '../../testkit/connection.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { HttpResponse } from '../../conformance/client.ts';
 import type { Service } from '../../conformance/service.ts';
-import type { Book, BookFields } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 
 const WORDS = ['river', 'garden', 'winter', 'letters', 'island', 'history', 'silence', 'orchard'];
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../client/index.ts';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { PASSWORD, SECRET } from '../../testkit/service.ts';
 import { countIn, nameOf } from './writers.ts';
 

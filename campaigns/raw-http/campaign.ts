@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { Connection } from '../../testkit/connection.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';

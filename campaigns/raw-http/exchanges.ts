@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { type RawResponse, request } from '../../testkit/connection.ts';
 import { LOGIN } from '../../testkit/service.ts';

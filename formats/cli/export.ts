@@ -1,4 +1,4 @@
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { EXIT_CODES } from '../../src/cli/exits.ts';
 import { openOutput, STANDARD_STREAM } from '../../src/cli/files.ts';
 import { Interruption } from '../../src/cli/interruption.ts';

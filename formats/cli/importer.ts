@@ -1,5 +1,5 @@
-import type { Book } from '../../src/book/book.ts';
 import { TableRejection } from '../../src/book/book-store.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { CommandError } from '../../src/cli/exits.ts';
 import type { BookArchive, ChangedBook } from '../../src/store/book-archive.ts';
 import type { BookRow, ImportedBook } from '../book-row.ts';

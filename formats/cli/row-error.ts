@@ -1,4 +1,5 @@
-import { ID_MAX, TEXT_LENGTH_MAX } from '../../src/book/book.ts';
+import { ID_MAX } from '../../src/book/book.ts';
+import { TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
 import type { Mapping } from '../mapping.ts';
 import { DEPTH_MAX, FIELDS, ROW_SIZE_MAX, type RowError } from '../row.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Book, BookFields } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 import { keyOf, similarityKeyOf } from '../equal-books.ts';
 
 /** How often a store has each book. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { type Book, hasFields, readBook, readBookFields } from '../book/book.ts';
+import { hasFields, readBook, readBookFields } from '../book/book.ts';
 import { type BookStore, LEFT_OUT, StoreUnavailable, TableRejection } from '../book/book-store.ts';
+import type { Book } from '../book/contract.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import { type BodyRequest, parseBody } from '../http/body/body-reader.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';

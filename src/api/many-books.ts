@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Book, EMPTY_BOOK, ID_MAX, readBook, TEXT_LENGTH_MAX, YEAR_MAX } from '../book/book.ts';
+import { ID_MAX, readBook, YEAR_MAX } from '../book/book.ts';
 import { UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { readBookUpdate, type UpdateItem } from '../book/book-update.ts';
-import { TEXT_NAMES } from '../book/contract.ts';
+import { type Book, EMPTY_BOOK, TEXT_LENGTH_MAX, TEXT_NAMES } from '../book/contract.ts';
 import { BODY_BYTES_MAX, formatBytes } from '../http/body-limits.ts';
 import { strongTags } from '../http/preconditions.ts';
 import { Rejection } from '../http/rejection.ts';

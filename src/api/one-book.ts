@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, readBookId } from '../book/book.ts';
+import { readBookId } from '../book/book.ts';
+import type { Book } from '../book/contract.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { type HttpResult, send } from '../http/response.ts';

@@ -1,7 +1,7 @@
 // Case folding and comparison of texts, the same for all engines: their own rules differ, some beyond ASCII.
 
 import { hash } from 'node:crypto';
-import type { BookFields } from '../book/book.ts';
+import type { BookFields } from '../book/contract.ts';
 import {
   foldText,
   GAP,

@@ -1,4 +1,4 @@
-import type { Book } from '../book/book.ts';
+import type { Book } from '../book/contract.ts';
 import type { BookPosition, SearchPage, SearchQuery } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import type { Progress } from './index-wait.ts';

@@ -1,4 +1,5 @@
-import { type Book, type BookFields, hasFields } from '../book/book.ts';
+import { hasFields } from '../book/book.ts';
+import type { Book, BookFields } from '../book/contract.ts';
 
 /** Bulk access to the books of a store, also while a service uses it. Arguments and rejections are as in BookStore. */
 export interface BookArchive extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { LOGIN_FIELD_TYPES } from '../../auth/credentials.ts';
 import { READ_SCOPE, TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
-import { BOOK_FIELD_TYPES, ID_MAX, TEXT_LENGTH_MAX } from '../../book/book.ts';
-import { TEXT_NAMES } from '../../book/contract.ts';
+import { ID_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, TEXT_LENGTH_MAX, TEXT_NAMES } from '../../book/contract.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
 /** JSON Schema (draft 2020-12). */

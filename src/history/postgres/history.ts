@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
-import type { Book } from '../../book/book.ts';
 import { LEFT_OUT, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
+import type { Book } from '../../book/contract.ts';
 import { defineChangeLog } from '../../changes/postgres/change-log.ts';
 import { BatchQueue } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';

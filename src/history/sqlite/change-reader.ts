@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Book } from '../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../book/book-store.ts';
+import type { Book } from '../../book/contract.ts';
 import type { LogPlace } from '../../changes/log-position.ts';
 import { type PlaceRow, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book } from '../../book/book.ts';
+import type { Book } from '../../book/contract.ts';
 import { toTableRejection } from '../../store/sqlite/table-rejections.ts';
 import type { Transact } from '../../store/sqlite/threads/write-thread.ts';
 import type { RestoreFault, RestoreRequest } from '../book-history.ts';

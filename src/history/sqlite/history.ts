@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book } from '../../book/book.ts';
+import type { Book } from '../../book/contract.ts';
 import {
   defineChangeLog,
   hasChangeLog,

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { type Book, ID_MAX } from '../../book/book.ts';
+import { ID_MAX } from '../../book/book.ts';
+import type { Book } from '../../book/contract.ts';
 import { idsOf } from '../../store/postgres/book-columns.ts';
 import { foldBook } from '../folding.ts';
 import { storedTextsOf } from '../stored-texts.ts';

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Book } from '../../book/book.ts';
+import type { Book } from '../../book/contract.ts';
 import { BOOK_COLUMNS, HAS_EXACT_ID, matchIds } from '../../store/postgres/book-columns.ts';
 import { toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';

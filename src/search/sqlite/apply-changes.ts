@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book } from '../../book/book.ts';
+import type { Book } from '../../book/contract.ts';
 import { faultOfFollower, type LogPosition } from '../../changes/log-position.ts';
 import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../changes/sqlite/change-log.ts';
 import { prepareOnce } from '../../changes/sqlite/prepared.ts';

@@ -1,6 +1,7 @@
 import type { Client, ClientBase } from 'pg';
-import { type Book, type BookFields, changesOf, ID_MAX } from '../../book/book.ts';
+import { changesOf, ID_MAX } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, PAGE_BYTES_MAX, TableRejection } from '../../book/book-store.ts';
+import type { Book, BookFields } from '../../book/contract.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { FIELD_LIST } from '../each-field.ts';
 import { PAGE_BOOKS_MAX } from '../page.ts';

@@ -1,5 +1,11 @@
-import { BOOK_FIELD_TYPES, type BookFields, FIELD_NAMES, ID_MAX, YEAR_MAX } from '../../book/book.ts';
-import { type FieldName, TEXT_NAMES } from '../../book/contract.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import {
+  BOOK_FIELD_TYPES,
+  type BookFields,
+  FIELD_NAMES,
+  type FieldName,
+  TEXT_NAMES,
+} from '../../book/contract.ts';
 import { eachField } from '../each-field.ts';
 
 /** The columns of a book, which the statements of the store, of searches and of the history share: a row of them is a book. */

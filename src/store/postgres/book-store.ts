@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
-import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
+import { ID_MAX } from '../../book/book.ts';
 import type { ListPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
+import type { Book, BookFields } from '../../book/contract.ts';
 import { type BatchOptions, BatchQueue, NOTHING_CHANGES, type RunBatch } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import { EMPTY_BOOK, ID_MAX, YEAR_MAX } from '../../book/book.ts';
-import { BOOK_FIELD_TYPES, FIELD_NAMES, type FieldName } from '../../book/contract.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, EMPTY_BOOK, FIELD_NAMES, type FieldName } from '../../book/contract.ts';
 import { StoreNotReady } from '../errors.ts';
 import { advanceIdSequence } from './id-sequence.ts';
 import { CHECKS, columnsAddedAfter, migrate, readState } from './migrations.ts';

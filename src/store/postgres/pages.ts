@@ -1,6 +1,6 @@
-import { type BookFields, EMPTY_BOOK, YEAR_MAX } from '../../book/book.ts';
+import { YEAR_MAX } from '../../book/book.ts';
 import type { ListPage } from '../../book/book-store.ts';
-import { INTEGER_NAMES } from '../../book/contract.ts';
+import { type BookFields, EMPTY_BOOK, INTEGER_NAMES } from '../../book/contract.ts';
 import { type PageRequest, toPage } from '../page.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID, textBytes } from './book-columns.ts';
 import type { BatchStatement, Database, Statement } from './pool/database.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type Book, type BookFields, changesOf } from '../../book/book.ts';
+import { changesOf } from '../../book/book.ts';
 import { LEFT_OUT, type ListPage, StoreUnavailable, TableRejection } from '../../book/book-store.ts';
+import type { Book, BookFields } from '../../book/contract.ts';
 import { type BookArchive, type ChangedBook, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { FIELD_LIST } from '../each-field.ts';
 import { StoreNotReady } from '../errors.ts';

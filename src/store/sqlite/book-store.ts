@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Book, BookFields } from '../../book/book.ts';
 import type { ListPage, PageOptions, UpdateFault } from '../../book/book-store.ts';
+import type { Book, BookFields } from '../../book/contract.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, SqliteConnection } from '../engine.ts';
 import { BATCH_LIMITS } from '../limits.ts';

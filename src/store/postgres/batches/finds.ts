@@ -1,4 +1,4 @@
-import type { Book } from '../../../book/book.ts';
+import type { Book } from '../../../book/contract.ts';
 import { BOOK_COLUMNS, matchIds } from '../book-columns.ts';
 import type { BatchStatement, Database } from '../pool/database.ts';
 

@@ -1,5 +1,5 @@
-import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection } from '../../../book/book-store.ts';
+import type { Book, BookFields } from '../../../book/contract.ts';
 import { eachField, FIELD_LIST } from '../../each-field.ts';
 import { createdBook, createdBooks, fingerprintOf, fingerprintOfMany } from '../../idempotency.ts';
 import { BOOK_COLUMNS, columnParameters, fieldParameters, toColumns, typeOf } from '../book-columns.ts';

@@ -1,4 +1,4 @@
-import { type Book, type BookFields, FIELD_NAMES } from '../../../book/book.ts';
+import { type Book, type BookFields, FIELD_NAMES } from '../../../book/contract.ts';
 import { eachField, FIELD_LIST } from '../../each-field.ts';
 import {
   BOOK_COLUMNS,

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
-import { type BookFields, FIELD_NAMES } from '../../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import type { UpdateItem } from '../../../book/book-update.ts';
+import { type BookFields, FIELD_NAMES } from '../../../book/contract.ts';
 import { FIELD_LIST } from '../../each-field.ts';
 import { failUnless } from '../batches/all-or-none.ts';
 import { foundKey, IS_EXPIRED, NEW_KEY } from '../batches/idempotency-keys.ts';

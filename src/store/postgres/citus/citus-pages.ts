@@ -1,4 +1,5 @@
-import { type Book, ID_MAX } from '../../../book/book.ts';
+import { ID_MAX } from '../../../book/book.ts';
+import type { Book } from '../../../book/contract.ts';
 import { BOOK_COLUMNS, HAS_EXACT_ID, idsOf } from '../book-columns.ts';
 import type { ColumnsRow, Query } from '../pages.ts';
 import type { Statement } from '../pool/database.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book, BookFields } from '../../../book/book.ts';
 import { LEFT_OUT, TableRejection, UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import type { UpdateItem } from '../../../book/book-update.ts';
+import type { Book, BookFields } from '../../../book/contract.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { createdBooks, fingerprintOfMany } from '../../idempotency.ts';
 import { joinBooks, toBook, toUtf8, toValues, withCommas } from '../book-columns.ts';

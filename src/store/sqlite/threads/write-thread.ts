@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book, BookFields } from '../../../book/book.ts';
 import { type BookStore, LEFT_OUT, TableRejection, type UpdateFault } from '../../../book/book-store.ts';
+import type { Book, BookFields } from '../../../book/contract.ts';
 import { createdBook, fingerprintOf } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
 import { toBook, toValues } from '../book-columns.ts';
