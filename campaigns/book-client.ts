@@ -4,8 +4,8 @@ import type { Book } from '../src/book/contract.ts';
 import { Connection, Cut, type RawResponse, request } from '../testkit/connection.ts';
 import type { Journal, Operation, Outcome } from './journal.ts';
 
-const INDEX_PATIENCE_MS = 120_000;
-const INDEX_PAUSE_MS = 200;
+const UNAVAILABLE_MS_MAX = 120_000;
+const PAUSE_MS = 200;
 
 /** Where a service listens on loopback, and the secret of its tokens. */
 export interface Target {
@@ -50,19 +50,19 @@ export class BookClient implements Disposable {
   }
 
   /**
-   * All books, or those of a query, in one response. On a slow machine a search index takes longer than a request waits for it.
+   * All books, or those of a query, in one response. On a slow machine a search, or its index, takes longer than a request waits for it.
    *
-   * @throws Error when the list fails, or the index is not ready after {@link INDEX_PATIENCE_MS}
+   * @throws Error when the list fails, or is still unavailable after {@link UNAVAILABLE_MS_MAX}
    */
   async list(query = ''): Promise<Book[]> {
-    const end = performance.now() + INDEX_PATIENCE_MS;
+    const end = performance.now() + UNAVAILABLE_MS_MAX;
     for (;;) {
       const { status, headers, body } = await this.#send(`GET /books${query}`);
       if (status === 200) return (JSON.parse(body) as { data: Book[] }).data;
       const reason = headers.get('error-detail') ?? body;
-      if (!reason.startsWith('The search is being prepared') || performance.now() > end)
+      if (status !== 503 || performance.now() > end)
         throw new Error(`GET /books${query} returned ${status}: ${reason}`);
-      await sleep(INDEX_PAUSE_MS);
+      await sleep(PAUSE_MS);
     }
   }
 
