@@ -1,4 +1,4 @@
-import type { Book } from '../src/book/contract.ts';
+import { type Book, FIELD_NAMES } from '../src/book/contract.ts';
 import type { Call, Outcome } from './journal.ts';
 import { findUnexplainedCall } from './linearizability.ts';
 
@@ -134,8 +134,8 @@ function findSeen({ before, after, ended, unknown, creates }: BookHistory): Call
   return [creation, ...changes, removal].filter((call) => call !== undefined);
 }
 
-function showsChange(book: Book, { title, author, year }: Partial<Book>): boolean {
-  return book.title === title || book.author === author || book.year === year;
+function showsChange(book: Book, sent: Partial<Book>): boolean {
+  return FIELD_NAMES.some((name) => book[name] === sent[name]);
 }
 
 function outcomeOf(book: Book | null): Outcome {

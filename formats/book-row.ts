@@ -77,7 +77,7 @@ function cellsReader(columns: readonly string[], mapping: Mapping, isUpdate: boo
   const otherYearAt = columns.indexOf(otherYearColumn(columns, mapping) ?? '');
   const idAt = indexOf('id');
   const expected = columns.length;
-  const lastUsedAt = Math.max(titleAt, authorAt, yearAt, otherYearAt, idAt);
+  const lastUsedAt = Math.max(...FIELDS.map(indexOf), otherYearAt, idAt);
   const isCopy = mapping.id !== undefined;
 
   return (cells: readonly string[]): ReadBook | RowError => {
