@@ -373,6 +373,31 @@ describe('The edit of a book', () => {
     ]);
   });
 
+  test('follows two changes of other users also if the second one comes while it reads the first', async () => {
+    const { service, client } = console;
+    const candide = bookAt(console, 5);
+    const isRead = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let reads = 0;
+    const slow: BookClient = {
+      ...client,
+      async find(...call) {
+        const found = await client.find(...call);
+        await isRead[reads++]?.promise;
+        return found;
+      },
+    };
+    const edit = new EditSession({ ...console, client: slow }, candide.id, candide);
+    const following: Promise<void>[] = [];
+    for (const [index, change] of [{ year: 1760 }, { title: 'CANDIDE' }].entries()) {
+      await put(service, candide.id, change);
+      following.push(edit.follow());
+      await until(() => reads > index);
+    }
+    for (const { resolve } of isRead) resolve();
+    await Promise.all(following);
+    assert.deepEqual(edit.draft.value, { title: 'CANDIDE', author: 'Voltaire', year: '1760' });
+  });
+
   test('that another user has deleted takes it out of the list, and can be saved as a new book', async () => {
     const { service, list } = console;
     const [iliad, odyssey] = [bookAt(console, 0), bookAt(console, 1)];
@@ -742,6 +767,33 @@ test('Books that return by an undo are not offered as new ones of others, which 
   await service.fetch('POST', '/book', JSON.stringify({ title: 'Other' }));
   await until(() => history.newBooks.value === 1);
   stop();
+});
+
+test('A book that another user adds between the list and its count is offered as a new one', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { address, isSignedIn, history } = console;
+  console.search('', '-id');
+  const { held, requests, respond } = heldClient(console.client);
+  const list = new BookList({ ...console, client: held, onceClient: held }, address, isSignedIn);
+  await respond();
+  await respond();
+  await until(() => list.counted.value === CLASSICS.length);
+  using opened = new DisposableStack();
+  // It reads the list again.
+  opened.use(follow({ ...console, list, isVisible: signal(true) }));
+  await respond();
+  await until(() => requests.length === 4);
+  await console.service.fetch('POST', '/book', JSON.stringify({ title: 'Orlando' }));
+  let responses = 3;
+  await until(async () => {
+    if (requests.length > responses) {
+      responses++;
+      await respond();
+    }
+    return history.newBooks.value === 1;
+  });
+  assert.deepEqual([list.total.value, list.at(0)?.title], [CLASSICS.length, 'To the Lighthouse']);
 });
 
 test('Waiting until it is known whether the history is kept leaves no effect behind', async () => {

@@ -95,7 +95,9 @@ export class EditSession {
     const { base, state } = this;
     if (!base || state.value.kind !== 'editing') return;
     const current = await this.#app.client.find(base.id).catch(() => base);
-    if (this.base !== base || this.state.value.kind !== 'editing') return;
+    if (this.state.value.kind !== 'editing') return;
+    // Another call was faster, with a version that may be earlier.
+    if (this.base !== base) return this.follow();
     if (!current) this.state.value = this.#missing(base.id);
     else if (!isSame<BookFields>(current, base)) {
       const { mine, isConflict } = merge(this.draft.value, base, current);

@@ -174,7 +174,9 @@ export class Follower {
       const total = await list.count(queryOf(before));
       if (wasChanging || isChanging()) this.#planCount();
       else if (view.value === before && total !== undefined && counted.value !== undefined) {
-        this.#app.history.newBooks.value = Math.max(0, total - counted.value);
+        // The count has books that were added after a whole list was read.
+        const listed = loaded.isWhole ? loaded.count : counted.value;
+        this.#app.history.newBooks.value = Math.max(0, total - listed);
         // Books that were not loaded were deleted, or no longer match.
         if (total < counted.value && !loaded.isWhole) counted.value = total;
       }
