@@ -373,6 +373,29 @@ describe('The edit of a book', () => {
     ]);
   });
 
+  test('follows a change of another user that comes while the book is loaded', async () => {
+    const { service, client } = console;
+    const { id } = bookAt(console, 6);
+    const { promise: isReceived, resolve: receive } = Promise.withResolvers<void>();
+    let reads = 0;
+    const slow: BookClient = {
+      ...client,
+      async find(...call) {
+        const found = await client.find(...call);
+        reads++;
+        await isReceived;
+        return found;
+      },
+    };
+    const edit = new EditSession({ ...console, client: slow }, id);
+    await until(() => reads === 1);
+    await put(service, id, { year: 1775 });
+    const followed = edit.follow();
+    receive();
+    await followed;
+    assert.equal(edit.draft.value.year, '1775');
+  });
+
   test('follows two changes of other users also if the second one comes while it reads the first', async () => {
     const { service, client } = console;
     const candide = bookAt(console, 5);

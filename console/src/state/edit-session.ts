@@ -36,6 +36,7 @@ export class EditSession {
   /** What another user has changed since the book was loaded: other fields, which are shown, or the same. */
   readonly otherChange = signal<'otherFields' | 'sameField' | undefined>(undefined);
   base: Book | undefined;
+  #loaded = Promise.resolve();
   readonly #app: BookWriting;
   readonly #cancelled = new AbortController();
 
@@ -75,12 +76,13 @@ export class EditSession {
     const { id } = this;
     if (id === 'new') this.continueEditing();
     else
-      await this.#attempt('loading', async () => {
+      this.#loaded = this.#attempt('loading', async () => {
         this.base = await this.#app.client.find(id);
         if (!this.base) return this.#missing(id);
         this.draft.value = formFieldsOf(this.base);
         return { kind: 'editing' };
       });
+    await this.#loaded;
   }
 
   /** Saves the fields, if they are valid. Changes of other users to the same fields are shown, not overwritten. */
@@ -92,6 +94,8 @@ export class EditSession {
 
   /** Takes over what another user has changed. A conflict is left to {@link save}. */
   async follow(): Promise<void> {
+    // What is being loaded may be of before the change.
+    await this.#loaded;
     const { base, state } = this;
     if (!base || state.value.kind !== 'editing') return;
     const current = await this.#app.client.find(base.id).catch(() => base);
