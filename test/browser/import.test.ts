@@ -40,8 +40,8 @@ before(async () => {
 after(() => pages[Symbol.asyncDispose]());
 
 test('The import of a spreadsheet shows the invalid rows, and stores the others', async (context) => {
-  await using service = await startService();
-  const page = await pages.openSignedIn(context, service);
+  const service = await startService();
+  const page = await pages.openSignedIn(context, service, '', { service });
   if (!page) return;
   await chooseInMenu(page, 'Import');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
@@ -179,8 +179,9 @@ describe('A file', () => {
 
   test('can be imported in two parts, the second one with another token', async (context) => {
     let now = Date.now();
-    await using other = await startService({ now: () => now });
+    const other = await startService({ now: () => now });
     const page = await pages.open(context, `${other.url}/console/`, {
+      service: other,
       expectedMessages: failedRequests(401),
     });
     if (!page) return;
@@ -211,8 +212,9 @@ describe('A file', () => {
 });
 
 test('An import skips existing books, and its undo keeps books that have been changed since', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   const page = await pages.openSignedIn(context, service, '', {
+    service,
     expectedMessages: failedRequests(404, 412, 500),
   });
   if (!page) return;
@@ -260,10 +262,13 @@ test('An import skips existing books, and its undo keeps books that have been ch
 });
 
 test('A corrected export of 10,000 books updates 50 of them, which is one line of the history and can be undone', async (context) => {
-  await using service = await startService({ hasHistory: true });
+  const service = await startService({ hasHistory: true });
   const books = manyBooks(10_000);
   await store(service, books);
-  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests(412) });
+  const page = await pages.openSignedIn(context, service, '', {
+    service,
+    expectedMessages: failedRequests(412),
+  });
   if (!page) return;
   await waitForCount(page, '10,000 books');
   const requests: string[] = [];
@@ -323,10 +328,13 @@ test('A corrected export of 10,000 books updates 50 of them, which is one line o
 });
 
 test('A file with numbers adds rows without one, leaves out those of deleted books, and waits for the service', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   await store(service, CLASSICS.slice(0, 3));
   await service.fetch('DELETE', '/book/3');
-  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests(503) });
+  const page = await pages.openSignedIn(context, service, '', {
+    service,
+    expectedMessages: failedRequests(503),
+  });
   if (!page) return;
   await waitForCount(page, '2 books');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
@@ -368,10 +376,10 @@ test('A file with numbers adds rows without one, leaves out those of deleted boo
 });
 
 test('Members of JSON that first occur behind its first thousand objects change books, unless they are not chosen', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   const books = manyBooks(1_200);
   await store(service, books);
-  const page = await pages.openSignedIn(context, service);
+  const page = await pages.openSignedIn(context, service, '', { service });
   if (!page) return;
   await waitForCount(page, '1,200 books');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
@@ -390,9 +398,9 @@ test('Members of JSON that first occur behind its first thousand objects change 
 });
 
 test('Numbers of another program are no reason to update books, and rows that look like changed books are counted', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   await store(service, CLASSICS.slice(0, 3));
-  const page = await pages.openSignedIn(context, service);
+  const page = await pages.openSignedIn(context, service, '', { service });
   if (!page) return;
   await waitForCount(page, '3 books');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
@@ -430,8 +438,9 @@ test('Books with neither title nor author are imported after a warning', async (
 });
 
 test('An import that cannot search for existing books reports the error, and can store all books', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   const page = await pages.openSignedIn(context, service, '', {
+    service,
     expectedMessages: failedRequests(500),
   });
   if (!page) return;
@@ -451,9 +460,12 @@ test('An import that cannot search for existing books reports the error, and can
 });
 
 test('An import finds existing books also while the service cannot count them, without their part', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   await store(service, CLASSICS);
-  const page = await pages.openSignedIn(context, service, '', { expectedMessages: failedRequests(503) });
+  const page = await pages.openSignedIn(context, service, '', {
+    service,
+    expectedMessages: failedRequests(503),
+  });
   if (!page) return;
   await waitForCount(page, '43 books');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
