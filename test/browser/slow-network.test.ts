@@ -12,6 +12,7 @@ import {
   doubleClick,
   download,
   failedRequests,
+  laterCode,
   noDialog,
   rowOf,
   signIn,
@@ -143,6 +144,10 @@ test('After a reload the list is where it was, and the title of the page names t
   await rowOf(page, 'Volume 2000').waitFor();
   await page.getByRole('searchbox').fill('volume 1');
   await waitForCount(page, '1,111 books');
+  await assertEventually(() => page.title(), 'volume 1 – Catalogue');
+  // Also when the code that is loaded later is there.
+  await page.reload();
+  await laterCode(page);
   await assertEventually(() => page.title(), 'volume 1 – Catalogue');
   await page.getByRole('searchbox').fill('');
   await waitForCount(page, '3,000 books');

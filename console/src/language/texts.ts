@@ -28,6 +28,7 @@ export async function startTexts(): Promise<void> {
   chooseLanguage();
   shown = language.value;
   await load(shown);
+  document.title = first.value.catalogue;
   // The language remains the former one when the texts of the chosen one cannot be loaded.
   effect(() => void load(language.value).catch(() => (language.value = shown)));
 }
@@ -43,7 +44,6 @@ async function load(chosen: Language): Promise<void> {
   });
   document.documentElement.lang = shown;
   document.documentElement.dir = page.default.direction;
-  document.title = page.default.catalogue;
 }
 
 /** Loads code that the first paint does not need, with its texts. */
