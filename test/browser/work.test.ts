@@ -73,6 +73,51 @@ test('What is cancelled is discarded, after a question; the back button asks, to
   assert.equal((await findBook(service, EMMA))?.title, 'Emma');
 });
 
+test('What the user opens or searches directly after closing a book stays, also while the browser still goes back', async (context) => {
+  const { page } = (await pages.openConsole(context)) ?? {};
+  if (!page) return;
+  // As on a slow machine, only after what follows.
+  await page.evaluate('history.back = () => (window.goBack = () => History.prototype.back.call(history))');
+  const title = field(page, 'Title');
+  for (const [book, next] of [
+    ['Emma', 'Persuasion'],
+    ['Dracula', 'Walden'],
+  ] as const) {
+    await openBook(page, book);
+    await title.waitFor();
+    await page.keyboard.press('Escape');
+    await noDialog(page);
+    await openBook(page, next);
+    await title.waitFor();
+    await page.evaluate('goBack()');
+    await page.waitForURL(new RegExp(`[?]book=${idOf(next)}$`));
+    assert.equal(await title.inputValue(), next);
+    await page.keyboard.press('Escape');
+    await noDialog(page);
+    await page.evaluate('goBack()');
+    await page.waitForURL(/console[/]$/);
+  }
+  await openBook(page, 'Emma');
+  await title.waitFor();
+  await page.keyboard.press('Escape');
+  await noDialog(page);
+  await page.getByRole('searchbox').fill('austen');
+  await waitForCount(page, '4 books');
+  // Opened and closed once more before the browser is there.
+  await openBook(page, 'Persuasion');
+  await title.waitFor();
+  await page.keyboard.press('Escape');
+  await noDialog(page);
+  await page.evaluate('goBack()');
+  await page.waitForURL(new RegExp(`[?]q=austen&book=${idOf('Persuasion')}$`));
+  await page.evaluate('goBack()');
+  await page.waitForURL(/[?]q=austen$/);
+  await waitForCount(page, '4 books');
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'austen');
+  await page.goBack();
+  await waitForCount(page, '43 books');
+});
+
 test('All functions can be used with the keyboard, and no letter alone is a command', async (context) => {
   const { page, service } = (await pages.openConsole(context)) ?? {};
   if (!page || !service) return;

@@ -17,10 +17,17 @@ export class Address implements ShownView {
   });
   /** Asked before the back button closes the open book. */
   mayCloseBook = () => true;
+  /** What to do with the entries when the browser has gone back from a closed book, which takes it some time; undefined at other times. */
+  #later: (() => void)[] | undefined;
 
   constructor() {
     addEventListener('popstate', () => {
       const { value: before } = this.view;
+      const waiting = this.#later ?? [];
+      this.#later = undefined;
+      for (const write of waiting) this.#write(write);
+      // What was shown meanwhile stays.
+      if (waiting.length > 0) return;
       if (before.book === undefined || this.mayCloseBook()) this.view.value = readView(location.search);
       else history.pushState({ isTyped: false, hasOpened: true }, '', writeView(before));
     });
@@ -36,10 +43,17 @@ export class Address implements ShownView {
     const search = writeView(next);
     if (search === writeView(this.view.value)) return;
     const isTyped = how === 'type';
-    const isReplaced = how === 'replace' || (isTyped && (history.state as EntryState | null)?.isTyped);
     const state: EntryState = { isTyped, hasOpened: 'book' in changes && changes.book !== undefined };
-    history[isReplaced ? 'replaceState' : 'pushState'](state, '', search || location.pathname);
+    this.#write(() => {
+      const isReplaced = how === 'replace' || (isTyped && (history.state as EntryState | null)?.isTyped);
+      history[isReplaced ? 'replaceState' : 'pushState'](state, '', search || location.pathname);
+    });
     this.view.value = next;
+  }
+
+  #write(write: () => void): void {
+    if (this.#later) this.#later.push(write);
+    else write();
   }
 
   showNewest(): void {
@@ -50,11 +64,16 @@ export class Address implements ShownView {
   /** Closes the dialog of a book: by going back, if opening it added a history entry. */
   closeBook(): void {
     this.mayCloseBook = () => true;
-    if (!(history.state as EntryState | null)?.hasOpened) this.show({ book: undefined }, 'replace');
+    if (this.view.value.book === undefined) return;
+    const closed = { ...this.view.value, book: undefined };
+    const search = writeView(closed) || location.pathname;
+    this.#write(() => {
+      if ((history.state as EntryState | null)?.hasOpened) {
+        this.#later = [];
+        history.back();
+      } else history.replaceState({ isTyped: false, hasOpened: false }, '', search);
+    });
     // At once: going back takes time, in which another click would go back once more.
-    else if (this.view.value.book !== undefined) {
-      this.view.value = { ...this.view.value, book: undefined };
-      history.back();
-    }
+    this.view.value = closed;
   }
 }
