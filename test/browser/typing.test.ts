@@ -200,6 +200,32 @@ test('The cursor stays in the row to which the user moves it while the list is r
   assert.equal(await focusedRow(page, 'Frankenstein').count(), 1);
 });
 
+test('A key is for the book to which the user has gone, also when the list comes in another order meanwhile', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const { promise: isMoved, resolve: respond } = Promise.withResolvers<void>();
+  await page.route('**/books?*', async (route) => {
+    await isMoved;
+    await route.continue();
+  });
+  // Before the next frame, as on a slow machine.
+  await page.evaluate(`(async () => {
+    document.querySelector('.head .title button').click();
+    for (let turn = 0; turn < 20; turn++) await undefined;
+    document.querySelector('[data-index="9"] .title').focus();
+  })()`);
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  await page.keyboard.press('ArrowRight');
+  await page.locator('[data-index="9"] .author:focus').waitFor();
+  respond();
+  await page.locator('[data-index="13"] .author:focus').waitFor();
+  assert.equal(await focusedRow(page, 'Emma').count(), 1);
+  await page.keyboard.type('J. A.');
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[data-index="14"] .author:focus').waitFor();
+  await assertEventually(async () => (await findBook(service, 10))?.author, 'J. A.');
+});
+
 test('What is half typed when the session expires is still half typed after the sign-in', async (context) => {
   let clockOffset = 0;
   const service = await startService({ now: () => Date.now() + clockOffset });

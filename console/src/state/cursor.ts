@@ -64,6 +64,11 @@ export class Cursor {
     this.anchor.value = start ?? corner;
   }
 
+  /** Whether it is where it is after {@link reset}. */
+  get isAtStart(): boolean {
+    return this.isAt(START);
+  }
+
   isAt({ row, column }: Position): boolean {
     return this.active.value.row === row && this.active.value.column === column;
   }

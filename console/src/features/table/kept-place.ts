@@ -33,13 +33,19 @@ const DISTANCE_MAX = 1_000;
 export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
   const { app, idAt, body, rowHeight, focusActive, showActive, scrollBy } = table;
   const { cursor } = app;
-  const places = useRef<{ query?: string; top?: Place | undefined; focus?: Place | undefined }>({});
+  const places = useRef<{
+    query?: string;
+    top?: Place | undefined;
+    focus?: Place | undefined;
+    /** Whether they are of the rows of the query before. */
+    isFormer?: boolean | undefined;
+  }>({});
   return (hiddenHeight) => {
     const query = app.address.query.peek();
-    const { top, focus } = places.current.query === query ? places.current : {};
+    const { top, focus, isFormer } = places.current.query === query ? places.current : {};
     const scrolled = distanceOf(table, top);
     const moved = distanceOf(table, focus);
-    places.current = { query, top: movedBy(scrolled, top), focus: movedBy(moved, focus) };
+    places.current = { query, top: movedBy(scrolled, top), focus: movedBy(moved, focus), isFormer };
     if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
     if (focus && moved !== 0) {
       const { upper, lower } = rowArea();
@@ -50,13 +56,18 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
       const show = focus.id === 0 && wasInView ? showActive : focusActive;
       if (body.current?.contains(document.activeElement)) requestAnimationFrame(() => show());
     }
-    // The rows are those of another query, unless they are read anew.
-    if (app.list.isLoading.peek() && !focus) return;
+    const active = placeAt(idAt, cursor.active.peek().row);
+    // The rows are those of another query, unless they are read anew: of them, only the book to which the user has gone is kept.
+    if (app.list.isLoading.peek() && (!focus || isFormer)) {
+      const isGone = !cursor.isAtStart && body.current?.contains(document.activeElement);
+      places.current = { query, focus: isGone ? active : undefined, isFormer: true };
+      return;
+    }
     const topRow = Math.ceil(hiddenHeight / rowHeight.peek()) + scrolled;
     places.current = {
       query,
       top: hiddenHeight > 0 ? placeAt(idAt, topRow) : undefined,
-      focus: placeAt(idAt, cursor.active.peek().row),
+      focus: active,
     };
   };
 }

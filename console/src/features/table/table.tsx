@@ -115,9 +115,9 @@ export function Table() {
     [],
   );
 
-  // A new query starts at its first row; before the next effect, as the list may have the row to show when the table is made.
+  // A new query starts at its first row: at once, before the user moves to another one, or the list has one to show.
   const query = useComputed(() => address.query.value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     cursor.reset();
     const top = (grid.current?.getBoundingClientRect().top ?? 0) - headHeight();
     if (top < 0) scrollBy(0, top);
@@ -332,8 +332,10 @@ export function Table() {
   if (open) findEdited(open.session.id);
   const hadFocus = body.current?.contains(document.activeElement);
   useLayoutEffect(() => {
-    // The element that had it was drawn anew.
-    if (hadFocus && document.activeElement === document.body) focusActive();
+    const { activeElement: focused } = document;
+    const position = body.current?.contains(focused) && positionOf(focused);
+    // The element that had it was drawn anew, or its book is in another row now.
+    if (hadFocus && (focused === document.body || (position && !cursor.isAt(position)))) focusActive();
   });
 
   const moves: EditorMoves = { rowOf: findEdited, rowCount: () => count.value, edit, move };
