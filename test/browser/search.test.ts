@@ -139,7 +139,12 @@ test('While the service is away, the last books stay, in a lighter colour, until
   if (!page) return;
   await rowOf(page, 'Emma').waitFor();
   await page.route('**/books?*', (route) =>
-    route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
+    route.fulfill({
+      status: 503,
+      // Until the user asks.
+      headers: { 'Retry-After': '3600' },
+      json: { status: 503, message: 'Service unavailable', data: null },
+    }),
   );
   const colour = () => page.evaluate(`getComputedStyle(document.querySelector('[data-index="0"]')).color`);
   const colourBefore = await colour();
@@ -181,8 +186,8 @@ test('While the search is being prepared, the page says how far it is, and then 
 });
 
 test('An empty catalogue offers to import a file, and to add the first book', async (context) => {
-  await using empty = await startService();
-  const page = await pages.openSignedIn(context, empty);
+  const empty = await startService();
+  const page = await pages.openSignedIn(context, empty, '', { service: empty });
   if (!page) return;
   await page.getByText('There are no books yet.').waitFor();
   await page.locator('.drop-zone').getByText('Drop a CSV or JSON file here').waitFor();

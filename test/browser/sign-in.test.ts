@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { makeToken } from '../../conformance/tokens.ts';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, SECRET, startService, USERNAME } from '../../testkit/service.ts';
@@ -30,11 +32,13 @@ before(async () => {
 });
 after(() => pages[Symbol.asyncDispose]());
 
+/** Waits until a page has another token. */
+const otherToken = (page: Page, token: string) =>
+  assertEventually(async () => (await page.evaluate('sessionStorage.token')) !== token, true);
+
 test('/ leads to the sign-in form, which rejects a wrong password and then shows the books', async (context) => {
-  await using service = await startService();
-  const page = await pages.open(context, service.url, {
-    expectedMessages: failedRequests(401),
-  });
+  const service = await startService();
+  const page = await pages.open(context, service.url, { service, expectedMessages: failedRequests(401) });
   if (!page) return;
   assert.equal(page.url(), `${service.url}/console/`);
   await signIn(page, 'another password');
@@ -46,9 +50,9 @@ test('/ leads to the sign-in form, which rejects a wrong password and then shows
 });
 
 test('A sign-out removes the token and the books from the browser', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   await store(service, CLASSICS);
-  const page = await pages.open(context, `${service.url}/console/`);
+  const page = await pages.open(context, `${service.url}/console/`, { service });
   if (!page) return;
   await signIn(page);
   await rowOf(page, 'The Iliad').waitFor();
@@ -61,9 +65,10 @@ test('A sign-out removes the token and the books from the browser', async (conte
 });
 
 test('The form of signing in shows the password on demand, and keeps the name', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   await store(service, CLASSICS);
   const page = await pages.open(context, `${service.url}/console/`, {
+    service,
     expectedMessages: failedRequests(401),
   });
   if (!page) return;
@@ -89,8 +94,8 @@ test('The form of signing in shows the password on demand, and keeps the name', 
 });
 
 test('The tabs of a browser share a session and its end', async (context) => {
-  await using service = await startService();
-  const first = await pages.open(context, `${service.url}/console/`);
+  const service = await startService();
+  const first = await pages.open(context, `${service.url}/console/`, { service });
   if (!first) return;
   const second = await first.context().newPage();
   await second.goto(`${service.url}/console/`);
@@ -110,9 +115,9 @@ test('The tabs of a browser share a session and its end', async (context) => {
 test('After too many failed sign-ins, the form counts down until the next attempt is allowed', async (context) => {
   let passedMs = 0;
   const httpLimits = { failedLogins: 1 };
-  await using service = await startService({ monotonicNow: () => performance.now() + passedMs, httpLimits });
+  const service = await startService({ monotonicNow: () => performance.now() + passedMs, httpLimits });
   const expectedMessages = failedRequests(401, 429);
-  const page = await pages.open(context, `${service.url}/console/`, { expectedMessages });
+  const page = await pages.open(context, `${service.url}/console/`, { service, expectedMessages });
   if (!page) return;
   await page.clock.install();
   await signIn(page, 'another password');
@@ -136,6 +141,8 @@ test('While the service is stopped, the page reports it and keeps the input, whi
     const opened = await pages.open(context, `${service.url}/console/`, {
       expectedMessages: failedRequests(),
     });
+    // Its texts come after the page.
+    await opened?.getByLabel('Username').waitFor();
     await service.stop();
     return opened;
   })();
@@ -162,9 +169,10 @@ test('While the service is stopped, the page reports it and keeps the input, whi
 });
 
 test('A list and code that could not be loaded are loaded automatically when the service is available again', async (context) => {
-  await using service = await startService();
+  const service = await startService();
   await store(service, CLASSICS);
   const page = await pages.open(context, `${service.url}/console/`, {
+    service,
     expectedMessages: failedRequests(503),
   });
   if (!page) return;
@@ -175,18 +183,20 @@ test('A list and code that could not be loaded are loaded automatically when the
   await page.clock.install();
   await signIn(page);
   const loadError = page.getByText('The service is not available at the moment.');
-  while (!(await loadError.isVisible())) await page.clock.runFor(500);
+  await loadError.waitFor();
   await page.unroute('**/books?*');
-  while (await loadError.isVisible()) await page.clock.runFor(500);
+  await page.clock.runFor(5_000);
+  await loadError.waitFor({ state: 'detached' });
   await page.unroute('**/console/');
   await openBook(page, 'The Iliad');
-  while ((await page.getByRole('dialog').count()) === 0) await page.clock.runFor(500);
+  await page.clock.runFor(5_000);
+  await page.getByRole('dialog').waitFor();
 });
 
 describe('A token that expires', () => {
   test('is renewed before, also after a reload, without a password, and in all tabs', async (context) => {
-    await using service = await startService();
-    const page = await pages.open(context, `${service.url}/console/`);
+    const service = await startService();
+    const page = await pages.open(context, `${service.url}/console/`, { service });
     if (!page) return;
     const signIns: string[] = [];
     page.context().on('request', (request) => {
@@ -200,27 +210,26 @@ describe('A token that expires', () => {
     const other = await page.context().newPage();
     await other.goto(`${service.url}/console/`);
     await waitForCount(other, '0 books');
-    const token = await page.evaluate('sessionStorage.token');
+    const token = await page.evaluate<string>('sessionStorage.token');
     assert.equal(await other.evaluate('sessionStorage.token'), token);
-    const renewed = page.waitForResponse('**/token/renewal');
     await page.clock.fastForward(14 * 60_000);
-    await (await renewed).finished();
-    while ((await page.evaluate('sessionStorage.token')) === token) await page.clock.runFor(100);
-    while ((await other.evaluate('sessionStorage.token')) === token) await other.clock.runFor(100);
+    await otherToken(page, token);
+    await otherToken(other, token);
     assert.equal(await page.getByRole('dialog').count(), 0);
     assert.equal(signIns.length, 1);
   });
 
   test('is renewed again and again while the service does not respond, or a proxy rejects it, without a dialog', async (context) => {
-    await using service = await startService();
+    const service = await startService();
     const page = await pages.open(context, `${service.url}/console/`, {
+      service,
       expectedMessages: failedRequests(429),
     });
     if (!page) return;
     await page.clock.install();
     await signIn(page);
     await waitForCount(page, '0 books');
-    const token = await page.evaluate('sessionStorage.token');
+    const token = await page.evaluate<string>('sessionStorage.token');
     await page.keyboard.press('Shift');
     const attempts: string[] = [];
     await page.route('**/token/renewal', (route) => {
@@ -232,13 +241,17 @@ describe('A token that expires', () => {
     while (attempts.length < 3) await page.clock.runFor(1_000);
     assert.equal(await page.getByRole('dialog').count(), 0);
     await page.unroute('**/token/renewal');
-    while ((await page.evaluate('sessionStorage.token')) === token) await page.clock.runFor(1_000);
+    // Not until the response: on a slow machine it would be too late by this clock.
+    const requests: string[] = [];
+    page.once('request', (request) => requests.push(request.url()));
+    while (requests.length === 0) await page.clock.runFor(1_000);
+    await otherToken(page, token);
     assert.equal(await page.getByRole('dialog').count(), 0);
   });
 
   test('is not renewed for a tab whose user signs out in another one meanwhile', async (context) => {
-    await using service = await startService();
-    const page = await pages.open(context, `${service.url}/console/`);
+    const service = await startService();
+    const page = await pages.open(context, `${service.url}/console/`, { service });
     if (!page) return;
     await page.clock.install();
     await signIn(page);
@@ -310,9 +323,10 @@ describe('A token that expires', () => {
 
   test('while the machine sleeps requires a sign-in: a dialog opens over the form, whose input is then saved', async (context) => {
     let clockOffset = 0;
-    await using service = await startService({ now: () => Date.now() + clockOffset });
+    const service = await startService({ now: () => Date.now() + clockOffset });
     await store(service, CLASSICS);
     const page = await pages.open(context, `${service.url}/console/`, {
+      service,
       expectedMessages: failedRequests(401),
     });
     if (!page) return;
@@ -343,9 +357,10 @@ describe('A token that expires', () => {
 
   test('is not renewed when the page has not been used: the next call requires a sign-in', async (context) => {
     let clockOffset = 0;
-    await using service = await startService({ now: () => Date.now() + clockOffset });
+    const service = await startService({ now: () => Date.now() + clockOffset });
     await store(service, CLASSICS);
     const page = await pages.open(context, `${service.url}/console/`, {
+      service,
       expectedMessages: failedRequests(401),
     });
     if (!page) return;
@@ -366,8 +381,9 @@ describe('A token that expires', () => {
   });
 
   test('or is rejected as soon as it is issued is renewed once per call, and then reported', async (context) => {
-    await using service = await startService();
+    const service = await startService();
     const page = await pages.open(context, `${service.url}/console/`, {
+      service,
       expectedMessages: failedRequests(401),
     });
     if (!page) return;
@@ -377,7 +393,12 @@ describe('A token that expires', () => {
     });
     await page.route('**/books?*', (route) => {
       calls++;
-      return route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } });
+      return route.fulfill({
+        status: 401,
+        // Until the user asks.
+        headers: { 'Retry-After': '3600' },
+        json: { status: 401, message: 'Invalid token', data: null },
+      });
     });
     await signIn(page);
     await page.getByText('The service rejects the token that it has just issued.').waitFor();
@@ -390,7 +411,7 @@ describe('A token that expires', () => {
 });
 
 test('A user who only looks has no control that changes anything, and is told why', async (context) => {
-  await using service = await startService({ hasHistory: true });
+  const service = await startService({ hasHistory: true });
   await store(service, CLASSICS);
   await service.fetch('PUT', '/book/10', '{"year":1816}');
   await service.fetch('DELETE', '/book/4');
@@ -414,6 +435,7 @@ test('A user who only looks has no control that changes anything, and is told wh
     [],
   );
   await page.locator('.menu-button').click();
+  await page.locator('#menu').getByRole('button', { name: 'History' }).waitFor();
   assert.deepEqual((await page.locator('#menu').getByRole('button').allInnerTexts()).toSorted(), [
     'Export',
     'History',
