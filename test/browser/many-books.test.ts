@@ -31,7 +31,7 @@ async function waitUntil<Value>(page: Page, expression: string): Promise<Value> 
   }
 }
 
-/** The numbers of the visible books, once they are loaded: one after another, each in its row. */
+/** The numbers of the visible books, from the head of the table on, once they are loaded: one after another, each in its row. */
 async function visibleNumbers(page: Page): Promise<number[]> {
   const rows = await waitUntil<[number, string][]>(
     page,
@@ -42,6 +42,8 @@ async function visibleNumbers(page: Page): Promise<number[]> {
       .filter(({ top, bottom }) => top >= upper.bottom - 1 && bottom <= lower.top + 1)
       .sort((one, other) => one.top - other.top);
     if (visible.length < 5 || visible.some(({ row }) => row.matches('.loading'))) return undefined;
+    // Until the next frame, there may be none where the list was scrolled to.
+    if (visible[0].top - upper.bottom >= visible[0].row.offsetHeight) return undefined;
     return visible.map(({ row }) => [Number(row.getAttribute('aria-rowindex')), row.querySelector('.title').innerText]);
   })()`,
   );

@@ -22,7 +22,7 @@ const waitForStored = (service: Service, id: number, field: 'title' | 'author', 
 
 /** Inserts a text without keys, as an emoji panel or dictation does. */
 async function insert(page: Page, text: string): Promise<void> {
-  assert.equal(await page.evaluate("document.queryCommandEnabled('insertText')"), true);
+  await assertEventually(() => page.evaluate("document.queryCommandEnabled('insertText')"), true);
   if (BROWSER === 'chromium') return page.keyboard.insertText(text);
   // In Firefox, Playwright inserts it by a script, which sends no event before.
   await page.evaluate(`(() => {
