@@ -18,6 +18,7 @@ import {
   signIn,
   titlesOf,
   waitForCount,
+  waitForIndex,
 } from './console-pages.ts';
 
 let pages: ConsolePages;
@@ -25,6 +26,7 @@ let service: Service;
 before(async () => {
   [pages, service] = await Promise.all([ConsolePages.start(), startService()]);
   await store(service, CLASSICS.slice(7, 18));
+  await waitForIndex(service);
 });
 after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
 
@@ -153,6 +155,7 @@ test('Each state of the page is accessible', async (context) => {
   await file.setInputFiles({ name: 'books.csv', mimeType: 'text/csv', buffer });
   await page.getByText('1 row is invalid').waitFor();
   await page.getByText('Show the invalid rows').click();
+  await button(page, 'Import 1 book').and(page.locator('[aria-disabled=false]')).waitFor();
   await check(context, page, 'import preview');
   await page.keyboard.press('Escape');
   await chooseInMenu(page, 'Export');

@@ -237,7 +237,8 @@ test('A range that the mouse makes grows while the mouse is below the list or ab
   const { x = 0 } = (await author.boundingBox()) ?? {};
   await page.mouse.down();
   await page.mouse.move(x + 50, 799, { steps: 5 });
-  const isFarDown = () => page.evaluate("document.activeElement.closest('[data-index]').dataset.index > 120");
+  const isFarDown = () =>
+    page.evaluate("document.activeElement.closest('[data-index]')?.dataset.index > 120");
   await assertEventually(isFarDown, true);
   await page.mouse.move(x + 50, 1, { steps: 5 });
   await focusedRow(page, 'Volume 1').waitFor();

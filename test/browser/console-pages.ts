@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { TestBrowser } from '../../testkit/browser.ts';
 import { BROWSER } from '../../testkit/browser-server.ts';
+import { assertEventually } from '../../testkit/eventually.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, store } from '../console/books.ts';
 
@@ -21,7 +22,7 @@ export interface PageOptions extends BrowserContextOptions {
   readonly service?: AsyncDisposable;
   /** That of a user who has signed in already. */
   readonly token?: string;
-  /** Whether to wait until the page follows the history. */
+  /** Whether to wait until the page follows the history, and has read its list again with that. */
   readonly follows?: boolean;
 }
 
@@ -70,6 +71,7 @@ export class ConsolePages implements AsyncDisposable {
     const followed = follows && page.waitForRequest(/[/]changes[?].*wait=/);
     await page.goto(url);
     await followed;
+    if (follows) await assertEventually(() => page.evaluate<boolean>(HAS_READ_AGAIN), true);
     return page;
   }
 
@@ -97,8 +99,7 @@ export class ConsolePages implements AsyncDisposable {
   ): Promise<{ page: Page; service: Service } | undefined> {
     const service = await startService({ hasHistory });
     await store(service, books);
-    // The page would log a 503 while the index is built, which takes longer on a busy machine.
-    while ((await service.fetch('GET', '/books?q=a&limit=1')).status === 503);
+    await waitForIndex(service);
     const page = await this.openSignedIn(context, service, query, {
       service,
       follows: hasHistory,
@@ -111,6 +112,11 @@ export class ConsolePages implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser[Symbol.asyncDispose]();
   }
+}
+
+/** Waits until the service searches: a page that searches before logs a 503 on a busy machine, where the index takes longer. */
+export async function waitForIndex(service: Service): Promise<void> {
+  while ((await service.fetch('GET', '/books?q=a&limit=1')).status === 503);
 }
 
 /** A script that has a token in the storage of each page, as if its user had signed in. */
@@ -246,6 +252,17 @@ export async function deleteBook(page: Page, title: string): Promise<void> {
   await page.keyboard.press('Delete');
   await page.getByText(`Deleted: “${title}”`).waitFor();
 }
+
+/** Whether the page has read and counted its list again after it had the position from which it follows the history. */
+const HAS_READ_AGAIN = `(() => {
+  const responses = performance.getEntriesByType('resource');
+  const after = (before, text) =>
+    responses.find(({ name, startTime }) => startTime >= before?.responseEnd && name.includes(text));
+  const position = responses.find(({ name }) => name.includes('/changes'));
+  const page = after(position, '/books?limit=100');
+  const [search = ''] = page?.name.match(/&q=[^&]*/) ?? [];
+  return after(page, 'limit=1&count=true' + search) !== undefined;
+})()`;
 
 /** The service of a test may stop before its page; and a test may click before the browser focuses the first field. */
 const HARMLESS = /net::ERR_CONNECTION_REFUSED$|^Autofocus processing was blocked/;

@@ -75,6 +75,7 @@ describe('The page at /docs, in a browser', () => {
     const operation = page.locator('#operations-Tokens-issueToken');
     await tabTo(page, operation.locator('.opblock-summary-control'));
     await page.keyboard.press('Enter');
+    await operation.locator('textarea').waitFor();
     await tabTo(page, operation.locator('textarea'));
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type(LOGIN);

@@ -10,6 +10,7 @@ import {
   download,
   failedRequests,
   waitForCount,
+  waitForIndex,
 } from './console-pages.ts';
 
 /** More than one page of the list. */
@@ -25,6 +26,7 @@ let pages: ConsolePages;
 before(async () => {
   [service, pages] = await Promise.all([startService(), ConsolePages.start()]);
   await store(service, [...CLASSICS, ...SEQUELS, FORMULA]);
+  await waitForIndex(service);
 });
 after(async () => {
   await pages[Symbol.asyncDispose]();

@@ -141,9 +141,9 @@ test('A user sees what others change, and keeps the place and the focus', async 
     await settle();
   }
   const focused = () =>
-    page.evaluate<[string, number]>(
-      `(({ innerText }, { top }) => [innerText, Math.round(top)])(
-        document.activeElement.closest('[role=row]').querySelector('.title'),
+    page.evaluate<[string | undefined, number]>(
+      `(({ innerText } = {}, { top }) => [innerText, Math.round(top)])(
+        document.activeElement.closest('[role=row]')?.querySelector('.title'),
         document.activeElement.getBoundingClientRect(),
       )`,
     );
