@@ -131,6 +131,9 @@ export function failedRequests(...statuses: number[]): RegExp {
   return new RegExp(`^Failed to load resource: (.*(${[...reasons, 'net::ERR_'].join('|')}))`);
 }
 
+/** On a busy machine, the index may take longer after a write than a search waits for it; the console then repeats the search. */
+export const SEARCHES_AFTER_WRITES = { expectedMessages: failedRequests(503) };
+
 /**
  * Waits until the code is loaded that the first paint does not need, such as that of dialogs, of dropped files and of prints: the button
  * of the menu is there before.

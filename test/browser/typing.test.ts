@@ -13,6 +13,7 @@ import {
   failedRequests,
   focusedRow,
   rowOf,
+  SEARCHES_AFTER_WRITES,
   signIn,
   waitForCount,
 } from './console-pages.ts';
@@ -357,7 +358,7 @@ const sendInputMethodKey = (page: Page, key: string) =>
     new KeyboardEvent('keydown', { key: '${key}', keyCode: 229, bubbles: true, cancelable: true }))`);
 
 test('Keys of an input method are for it: they neither save a cell nor discard it, nor clear or leave the search; Ctrl with a letter of another script undoes', async (context) => {
-  const { page } = (await pages.openConsole(context, {}, { books: [...SHELF] })) ?? {};
+  const { page } = (await pages.openConsole(context, SEARCHES_AFTER_WRITES, { books: [...SHELF] })) ?? {};
   if (!page) return;
   const editor = page.locator('.cell-editor');
   await doubleClick(rowOf(page, 'The Odyssey').locator('.title'));
@@ -376,7 +377,8 @@ test('Keys of an input method are for it: they neither save a cell nor discard i
 });
 
 test('An undo whose response comes late leaves the focus in the search, where the user types', async (context) => {
-  const { page, service } = (await pages.openConsole(context, {}, { books: [...SHELF] })) ?? {};
+  const { page, service } =
+    (await pages.openConsole(context, SEARCHES_AFTER_WRITES, { books: [...SHELF] })) ?? {};
   if (!page || !service) return;
   await rowOf(page, 'The Odyssey').locator('.year').click();
   await page.keyboard.type('1234');

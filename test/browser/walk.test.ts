@@ -4,12 +4,12 @@ import { findBook } from '../console/books.ts';
 import {
   button,
   ConsolePages,
-  failedRequests,
   field,
   focusedRow,
   noDialog,
   openBook,
   rowOf,
+  SEARCHES_AFTER_WRITES,
   waitForCount,
 } from './console-pages.ts';
 
@@ -20,9 +20,7 @@ before(async () => {
 after(() => pages[Symbol.asyncDispose]());
 
 test('A user adds books one after another, corrects one, deletes one and undoes all of that', async (context) => {
-  // On a busy machine, the index may take longer than a search waits for it; the console then repeats the search.
-  const options = { expectedMessages: failedRequests(503) };
-  const { page, service } = (await pages.openConsole(context, options)) ?? {};
+  const { page, service } = (await pages.openConsole(context, SEARCHES_AFTER_WRITES)) ?? {};
   if (!page || !service) return;
   await button(page, 'Add a book').click();
   await field(page, 'Year').press('Enter');

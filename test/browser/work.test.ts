@@ -13,6 +13,7 @@ import {
   noDialog,
   openBook,
   rowOf,
+  SEARCHES_AFTER_WRITES,
   waitForCount,
 } from './console-pages.ts';
 
@@ -119,7 +120,7 @@ test('What the user opens or searches directly after closing a book stays, also 
 });
 
 test('All functions can be used with the keyboard, and no letter alone is a command', async (context) => {
-  const { page, service } = (await pages.openConsole(context)) ?? {};
+  const { page, service } = (await pages.openConsole(context, SEARCHES_AFTER_WRITES)) ?? {};
   if (!page || !service) return;
   await page.keyboard.press('Tab');
   await page.locator('.skip:focus').waitFor();
