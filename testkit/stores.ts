@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type BookStore, type ListPage, StoreUnavailable, type UpdateFault } from '../src/book/book-store.ts';
 import type { UpdateItem } from '../src/book/book-update.ts';
 import type { Book } from '../src/book/contract.ts';
-import type { BookSearch } from '../src/search/book-search.ts';
+import type { BookPosition, BookSearch, SearchQuery } from '../src/search/book-search.ts';
 import { openSearch } from '../src/search/open-search.ts';
 import { parseStoreAddress } from '../src/store/address.ts';
 import type { BookArchive } from '../src/store/book-archive.ts';
@@ -37,7 +37,7 @@ export async function openStoreAt(dbUrl: string, observer = NO_OBSERVER): Promis
 const ATTEMPTS_MAX = 50;
 
 /** Repeats a search while the index is not ready, which takes longer on a busy machine. */
-async function whenIndexed<Result>(search: () => Promise<Result>): Promise<Result> {
+export async function whenIndexed<Result>(search: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await search();
@@ -47,6 +47,30 @@ async function whenIndexed<Result>(search: () => Promise<Result>): Promise<Resul
       if (!isBehind || attempt === ATTEMPTS_MAX) throw error;
     }
   }
+}
+
+/** The number of all matches, in as many calls as that takes: on a slow machine, the time of the first one is up before. */
+export async function countAll(
+  store: Pick<BookSearch, 'count'>,
+  query: SearchQuery,
+  after?: BookPosition,
+): Promise<number> {
+  const { count, last } = await store.count(query, after);
+  return last ? count + (await countAll(store, query, last)) : count;
+}
+
+/** The first matches, in as many calls as that takes: on a slow machine, the time of the first one is up before. */
+export async function searchAll(
+  store: Pick<BookSearch, 'search'>,
+  query: SearchQuery,
+  limit: number,
+  after?: BookPosition,
+): Promise<Book[]> {
+  const page = await store.search(query, limit, after);
+  const books = JSON.parse(`[${textOf(page)}]`) as Book[];
+  if (page.more !== 'unknown' || page.count === limit) return books;
+  const rest = await searchAll(store, { ...query, skip: page.skip }, limit - page.count, page.last);
+  return [...books, ...rest];
 }
 
 /** Opens the store of a `DB_URL` as an archive. */

@@ -12,7 +12,7 @@ import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
-import { openStoreAt } from '../../testkit/stores.ts';
+import { openStoreAt, searchAll } from '../../testkit/stores.ts';
 import { readText } from '../project/files.ts';
 import { booksAt, putBooks } from './books.ts';
 
@@ -204,6 +204,6 @@ async function useEverything(dbUrl: string, days: number | undefined): Promise<v
   await using store = await openStoreAt(dbUrl);
   const history = await openHistory(store.connection, days, NO_OBSERVER);
   const all = { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
-  assert.equal((await store.search(all, 10)).count, 1);
+  assert.equal((await searchAll(store, all, 10)).length, 1);
   await history?.[Symbol.asyncDispose]();
 }

@@ -9,7 +9,7 @@ import { CommonBeginnings } from '../../src/search/sqlite/common-beginnings.ts';
 import { TABLES } from '../../src/search/sqlite/schema.ts';
 import { engines } from '../../testkit/engines.ts';
 import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';
-import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
+import { countAll, createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
 
 /** More than a statement compares. */
 const BOOKS = 21_000;
@@ -70,7 +70,7 @@ for (const engine of engines) {
           assert.deepEqual(await readIds(store, { ...query, skip }, BOOKS), ids.slice(skip), label);
         }
         const matches = books.filter(({ number }) => isMatch(number)).length;
-        assert.equal(await count(store, { ...ALL, ...condition, ...ORDERS[0] }), matches);
+        assert.equal(await countAll(store, { ...ALL, ...condition, ...ORDERS[0] }), matches);
       }
     });
   });
@@ -151,15 +151,4 @@ async function readIds(
     position = page.last;
     skip = page.skip;
   }
-}
-
-async function count(store: SearchableStore, query: SearchQuery): Promise<number> {
-  let sum = 0;
-  let after: BookPosition | undefined;
-  do {
-    const part = await store.count(query, after);
-    sum += part.count;
-    after = part.last;
-  } while (after);
-  return sum;
 }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { engines } from '../../testkit/engines.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
-import { openStoreAt } from '../../testkit/stores.ts';
+import { openStoreAt, searchAll } from '../../testkit/stores.ts';
 
 const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: -10_000, yearTo: 10_000 } as const;
 
@@ -12,7 +12,7 @@ describe('Concurrent searches', () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });
-    assert.equal((await store.search(BY_TITLE, 10)).count, 1);
+    assert.equal((await searchAll(store, BY_TITLE, 10)).length, 1);
     await database.query(`
       create function slow(text) returns text language sql as $$ select $1 from pg_sleep(0.1) $$;
       alter table book_search rename to all_search;

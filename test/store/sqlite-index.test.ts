@@ -19,7 +19,7 @@ import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.
 import { openConnection } from '../../src/store/sqlite/files/connection.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { NO_OBSERVER } from '../../testkit/no-observer.ts';
-import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
+import { countAll, createMany, openStoreAt, type SearchableStore, searchAll } from '../../testkit/stores.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const NO_INDEX = 'a file that is no search index has the name of the search index';
@@ -358,7 +358,7 @@ describe('The search index in SQLite', () => {
           detail: `The search index cannot be used: ${reason}`,
         });
       const byId = { sort: 'id', isDescending: true, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
-      assert.equal((await store.search(byId, 5)).count, 1);
+      assert.equal((await searchAll(store, byId, 5)).length, 1);
       assert.deepEqual(causes, [reason]);
       assert.deepEqual(await readFile(indexOf(path)), before);
     });
@@ -567,21 +567,7 @@ function stepOf(index: SearchIndex): Progress {
 }
 
 function count(store: SearchableStore, q: string): Promise<number> {
-  return countFrom(store, { ...BY_ID, q });
-}
-
-async function countFrom(
-  store: SearchableStore,
-  query: Parameters<SearchableStore['count']>[0],
-): Promise<number> {
-  let sum = 0;
-  let last: Parameters<SearchableStore['count']>[1];
-  do {
-    const counted = await store.count(query, last);
-    sum += counted.count;
-    last = counted.last;
-  } while (last);
-  return sum;
+  return countAll(store, { ...BY_ID, q });
 }
 
 function indexOf(path: string): string {

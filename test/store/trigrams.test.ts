@@ -9,7 +9,7 @@ import {
   trigramHashesOf,
 } from '../../src/search/postgres/trigrams.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
-import { openStoreAt } from '../../testkit/stores.ts';
+import { openStoreAt, searchAll } from '../../testkit/stores.ts';
 
 const BY_ID = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
 
@@ -25,7 +25,7 @@ describe('The trigrams that a search looks up in PostgreSQL', () => {
       const counts = async () => {
         // Another store has not read the statistics before.
         await using store = await openStoreAt(database.url);
-        const count = async (q: string) => (await store.search({ ...BY_ID, q }, 100)).count;
+        const count = async (q: string) => (await searchAll(store, { ...BY_ID, q }, 100)).length;
         return [await count('wonderful'), await count('wonderful 5'), await count('wond 77')];
       };
       await (await openStoreAt(database.url))[Symbol.asyncDispose]();
