@@ -10,7 +10,7 @@ export const SEARCH_PAGE_BYTES_MAX = 1_024 * 1_024;
 /** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;
 /** The time for the rest of the page once there is a book in it: a page that ends here has fewer books than it could. */
-const PAGE_MS_MAX = 500;
+export const PAGE_MS_MAX = 500;
 
 /** The most books that a statement skips. */
 const SKIPPED_MAX = 200_000;

@@ -4,6 +4,7 @@ import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { engines } from '../../testkit/engines.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { query } from '../../testkit/sql.ts';
+import { requestSearch } from './search-responses.ts';
 
 /** Tables of another program, without the constraints of our own. */
 const TABLES = {
@@ -28,7 +29,7 @@ interface Change {
 }
 
 async function read(service: Service, path: string): Promise<unknown> {
-  const response = await service.fetch('GET', path);
+  const response = await requestSearch(service, path);
   assert.equal(response.status, 200, path);
   return ((await response.json()) as { data: unknown }).data;
 }

@@ -6,7 +6,7 @@ import { CORPUS, LONG, makeBooks, ORDERS } from '../../testkit/search-corpus.ts'
 import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import * as sql from '../../testkit/sql.ts';
-import { booksIn, createBooks, idsOf, linkOf, pathOf, walk } from './search-responses.ts';
+import { booksIn, createBooks, idsOf, linkOf, pathOf, requestSearch, walk } from './search-responses.ts';
 
 const FILTERS: readonly Parameters[] = [{}, { year_to: '1910' }, { title: 'r', year_from: '1900' }];
 
@@ -65,14 +65,14 @@ for (const engine of engines) {
         ['-id', 100],
       ]) {
         const path = `/books?sort=${sort}&offset=200900&limit=1`;
-        assert.deepEqual(idsOf(await booksIn(await service.fetch('GET', path))), [id]);
+        assert.deepEqual(idsOf(await booksIn(await requestSearch(service, path))), [id]);
       }
     });
 
     test('has no further books, and no Link, beyond the end', async () => {
       await using service = await startService({ engine: engine.name });
       await createBooks(service, CORPUS);
-      const response = await service.fetch('GET', '/books?limit=1&count=true&offset=1000');
+      const response = await requestSearch(service, '/books?limit=1&count=true&offset=1000');
       assert.equal(response.headers.get('link'), null);
       assert.equal(response.headers.get('x-total-count'), `${CORPUS.length}`);
       assert.equal(response.headers.get('x-offset'), `${CORPUS.length}`);
@@ -84,7 +84,7 @@ for (const engine of engines) {
 test('A page of GET /books begins in one place only: anything else gets 400', async () => {
   await using service = await startService();
   await createBooks(service, CORPUS);
-  const cursor = linkOf(await service.fetch('GET', '/books?limit=1'))?.split('after=')[1];
+  const cursor = linkOf(await requestSearch(service, '/books?limit=1'))?.split('after=')[1];
   for (const [query, detail] of [
     ['offset=-1', 'offset must be an integer from 0 to 9007199254740991'],
     ['offset=', 'offset must be an integer from 0 to 9007199254740991'],
@@ -104,7 +104,7 @@ test('A page of GET /books begins in one place only: anything else gets 400', as
 async function assertPage(service: Service, books: readonly Book[], parameters: Parameters): Promise<void> {
   const expected = expectedBooks(books, parameters);
   const limit = Number(parameters.limit);
-  const response = await service.fetch('GET', pathOf({ ...parameters, count: 'true' }));
+  const response = await requestSearch(service, pathOf({ ...parameters, count: 'true' }));
   const label = JSON.stringify(parameters);
   assert.deepEqual(idsOf(await booksIn(response)), idsOf(expected.slice(0, limit)), label);
   const { offset: _, from: __, ...filters } = parameters;
