@@ -48,6 +48,11 @@ export function startCommand(
 /** The lines that report the progress of what takes some seconds. */
 const PROGRESS = /^(?:[0-9]+ %, .* left|[0-9,]+ \w+, [0-9,]+\/s)\n/gm;
 
+/** What a command has written to standard error, without reports of its progress, which only a slow machine gets. */
+export function withoutProgress(stderr: string): string {
+  return stderr.replace(PROGRESS, '');
+}
+
 /** Runs `bookkeeping`, and asserts that it prints no password of a store. Reports of its progress, on a slow machine, are left out. */
 export async function runCommand(args: readonly string[], options: RunOptions): Promise<Ending> {
   const child = startCommand(args, options);
@@ -59,7 +64,7 @@ export async function runCommand(args: readonly string[], options: RunOptions): 
   const { DB_URL = '' } = options.variables ?? {};
   const password = passwordIn(DB_URL);
   if (password !== undefined) assert.ok(!(stdout + stderr).includes(password), 'a password is printed');
-  return { code: code as number | null, stdout, stderr: stderr.replace(PROGRESS, '') };
+  return { code: code as number | null, stdout, stderr: withoutProgress(stderr) };
 }
 
 function passwordIn(dbUrl: string): string | undefined {
