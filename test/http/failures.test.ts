@@ -97,13 +97,17 @@ describe('503 Service unavailable, with Retry-After', () => {
     const patch = () => service.fetch('PATCH', '/books', '[{"id":1,"deleted":true}]');
     const first = patch();
     await started.promise;
-    const waiting = [patch(), patch()];
+    // Their connections are open, so that they are sent at once.
+    using stack = new DisposableStack();
+    const connections = [await Connection.open(service), await Connection.open(service)];
+    const waiting = request('PATCH /books', [service.authorization], '[{"id":1,"deleted":true}]');
+    for (const connection of connections) await stack.use(connection).send(waiting);
     // After these responses the service has read the requests that were sent before.
     for (let round = 0; round < 3; round++) await service.fetch('GET', '/nowhere');
     await sleep(2 * waitMs);
     slow.resolve([Buffer.from('null')]);
     assert.equal((await first).status, 200);
-    for (const { status } of await Promise.all(waiting)) assert.equal(status, 503);
+    for (const connection of connections) assert.equal((await connection.response()).status, 503);
     assert.equal((await patch()).status, 200);
   });
 

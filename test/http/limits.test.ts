@@ -124,7 +124,7 @@ describe('Unread responses', () => {
   test('cause 503 for further lists while the memory is exhausted', async () => {
     // More than the socket buffers can hold. A list keeps the memory of two pages of 128 KiB.
     await using address = await createLongStore(engines[0], 20);
-    const httpLimits = { unreadBytesAtOnce: 300 * 1_024 };
+    const httpLimits = { unreadBytesAtOnce: 300 * 1_024, stallMs: 300_000 };
     await using service = await startService({ dbUrl: address.dbUrl, httpLimits });
     const short = (await (await service.fetch('POST', '/book', '{}')).json()) as { data: { id: number } };
     using stalled = await Connection.open(service);

@@ -8,8 +8,8 @@ import { type Engine, engines } from '../../testkit/engines.ts';
 import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
 
-/** Longer than any of them waits on a busy machine. */
-const httpLimits = { waitMs: 100_000 };
+/** Longer than any of them waits, is sent or is read on a busy machine. */
+const httpLimits = { waitMs: 100_000, headersMs: 300_000, requestMs: 300_000, stallMs: 300_000 };
 
 for (const engine of engines) {
   describe(`Requests for many books that wait for another one on ${engine.name}`, () => {
