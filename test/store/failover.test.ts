@@ -12,7 +12,7 @@ import { withPort } from '../../testkit/with-port.ts';
 
 const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
-const timeout = 120_000;
+const timeout = 600_000;
 
 describe('A store whose address leads to another server', { timeout }, () => {
   let primary: Cluster;

@@ -62,7 +62,7 @@ test('Of the connections that are idle for ten seconds, one stays open', async (
   await using database = await createDatabase();
   const { server, client } = await connect(parseConninfo(database.url));
   await client.end();
-  const pool = new ConnectionPool(server, { connectionsMax: 3, statementTimeoutMs: 1_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 3, statementTimeoutMs: 60_000 });
   context.mock.timers.enable({ apis: ['setTimeout'] });
   await Promise.all([1, 2, 3].map(() => pool.query('select 1')));
   context.mock.timers.tick(9_000);
@@ -80,7 +80,7 @@ test('Connections neither compile statements nor plan scans of tables that have 
   await using database = await createDatabase();
   const { server, client } = await connect(parseConninfo(database.url));
   await client.end();
-  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 1_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 60_000 });
   const { rows } = await pool.query(
     `select current_setting('jit') as jit, current_setting('enable_seqscan') as seqscan`,
   );
@@ -93,7 +93,7 @@ test('Statements on some books are planned for the first five executions, as eve
   await using _ = await openStoreAt(database.url);
   const { server, client } = await connect(parseConninfo(database.url));
   await client.end();
-  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 1_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 60_000 });
   const books = new Database(pool);
   const texts = ['a', 'b', 'c'];
   const fields = [texts, texts, [1, 2, 3]];
