@@ -109,7 +109,8 @@ test('A print before its code is loaded has the page as it is', {
   await rowOf(page, 'Meditations').waitFor();
   await (await styles).finished();
   await page.emulateMedia({ media: 'print' });
-  await page.waitForFunction("[...document.styleSheets].some(({ href }) => href?.includes('/later-'))");
+  const hasLaterStyles = "[...document.styleSheets].some(({ href }) => href?.includes('/later-'))";
+  await assertEventually(() => page.evaluate(hasLaterStyles), true);
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
   assert.match(await page.locator('body').innerText(), /Meditations/);
   // The browser prints, as it would without the page.
