@@ -2,15 +2,12 @@ import { Invalid } from '../json/invalid.ts';
 import { readJsonObject } from '../json/json-object.ts';
 import {
   BOOK_FIELD_TYPES,
-  type Book,
   type BookFields,
   EMPTY_BOOK,
   FIELD_NAMES,
   findLongText,
   TEXT_LENGTH_MAX,
 } from './contract.ts';
-
-export { BOOK_FIELD_TYPES, type Book, type BookFields, EMPTY_BOOK, FIELD_NAMES, TEXT_LENGTH_MAX };
 
 /** The largest id, and the largest year in either direction: JSON numbers are exact up to it (RFC 8259, section 6). */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Checker } from '../../campaigns/checker.ts';
 import type { Call, Operation, Outcome } from '../../campaigns/journal.ts';
-import type { Book, BookFields } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 
 const ILIAD: BookFields = { title: 'The Iliad', author: 'Homer', year: -750 };
 const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };

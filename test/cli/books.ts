@@ -1,4 +1,4 @@
-import type { Book, BookFields } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 import { listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 
 /** All books of a store, in the order of their ids. */

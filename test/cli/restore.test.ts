@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import type { BookFields } from '../../src/book/book.ts';
+import type { BookFields } from '../../src/book/contract.ts';
 import { openConnection } from '../../src/store/sqlite/files/connection.ts';
 import { type Ending, runCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';

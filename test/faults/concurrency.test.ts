@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { findViolation, type Operation } from './history.ts';

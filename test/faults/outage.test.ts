@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { createDatabase, startCluster } from '../../testkit/postgres.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { sendRequest } from './send-request.ts';

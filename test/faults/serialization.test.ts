@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { parseLog } from '../../testkit/log.ts';
 import { createDatabase, type Database } from '../../testkit/postgres.ts';
 import { type Service, startService } from '../../testkit/service.ts';

@@ -8,7 +8,7 @@ import { ForeignFileError } from '../../formats/file-kind.ts';
 import { guessMapping, type Mapping } from '../../formats/mapping.ts';
 import { writeBooks } from '../../formats/rendering.ts';
 import { openRows, type RowOptions } from '../../formats/rows.ts';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { SPECIAL_TEXTS } from '../store/texts.ts';
 
 interface ReadOptions extends RowOptions, BookReading {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book/book.ts';
 import { UPDATED_BYTES_MAX } from '../../src/book/book-store.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { query } from '../../testkit/sql.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { defineChangeLog } from '../../src/changes/sqlite/change-log.ts';
 import type { ChangeCursor, ChangePage, CursorFault } from '../../src/history/book-history.ts';
 import { ChangeReader } from '../../src/history/sqlite/change-reader.ts';

@@ -1,5 +1,5 @@
-import type { Book } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type {
   BookHistory,
   Change,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type { BookSearch } from '../../src/search/book-search.ts';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, request } from '../../testkit/connection.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book/book.ts';
 import type { ListPage } from '../../src/book/book-store.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
 import { createMany, openStoreAt, textOf } from '../../testkit/stores.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BOOKS_MAX } from '../../src/api/many-books.ts';
-import { type Book, type BookFields, TEXT_LENGTH_MAX } from '../../src/book/book.ts';
+import { type Book, type BookFields, TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, request } from '../../testkit/connection.ts';
 import { engines } from '../../testkit/engines.ts';

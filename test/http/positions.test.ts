@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Book, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { CORPUS, LONG, makeBooks, ORDERS } from '../../testkit/search-corpus.ts';
 import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Book, BookFields } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 import { PAGE_MS_MAX } from '../../src/search/page-builder.ts';
 import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
 import type { Service } from '../../testkit/service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { BookFields } from '../../src/book/book.ts';
+import type { BookFields } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from '../../testkit/search-corpus.ts';
 import { expectedBooks } from '../../testkit/search-reference.ts';

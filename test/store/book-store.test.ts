@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { TableRejection } from '../../src/book/book-store.ts';
+import type { BookFields } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { type Book, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { afterCondition } from '../../src/search/conditions.ts';
 import { Parameters } from '../../src/search/parameters.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book, BookFields } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { NO_OBSERVER } from '../../testkit/no-observer.ts';
 import { assertSameJson, engineAt, listBooks, openStoreAt } from '../../testkit/stores.ts';

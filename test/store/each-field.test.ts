@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Book, type BookFields, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 import { FIELD_NAMES } from '../../src/book/contract.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import type { Change } from '../../src/history/book-history.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { RANGE_IDS, RANGES } from '../../src/search/postgres/id-ranges.ts';
 import { createDatabase } from '../../testkit/postgres.ts';

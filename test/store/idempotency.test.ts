@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Book, BookFields } from '../../src/book/book.ts';
+import type { Book, BookFields } from '../../src/book/contract.ts';
 import { engines } from '../../testkit/engines.ts';
 import { query } from '../../testkit/sql.ts';
 import { assertSameJson, createManyOnce, listBooks, openStoreAt } from '../../testkit/stores.ts';

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import {
   type BookStore,
   type ListPage,
   type PageOptions,
   StoreUnavailable,
 } from '../../src/book/book-store.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { PAGE_BOOKS_MAX } from '../../src/store/page.ts';
 import { PAGE } from '../../src/store/sqlite/pages.ts';
 import { engines } from '../../testkit/engines.ts';

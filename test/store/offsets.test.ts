@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Book, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import { type SearchQuery, SORT_KEYS, type SortKey } from '../../src/search/book-search.ts';
 import { type Address, type Engine, engines } from '../../testkit/engines.ts';
 import * as sql from '../../testkit/sql.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Book, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type { SearchQuery } from '../../src/search/book-search.ts';
 import { engines } from '../../testkit/engines.ts';
 import { compareKeys, keyOf } from '../../testkit/folding-reference.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Client } from 'pg';
-import { type Book, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/contract.ts';
 import type { BookPosition, SearchQuery } from '../../src/search/book-search.ts';
 import { twinKeyOf } from '../../src/search/folding.ts';
 import { engines } from '../../testkit/engines.ts';
