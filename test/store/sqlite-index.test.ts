@@ -250,6 +250,7 @@ describe('The search index in SQLite', () => {
     ['altered', (index) => execute(index, 'alter table book_search rename column bytes to length')],
     ['with a trigger that fails', (index) => execute(index, FAILING_TRIGGER)],
     ['with a trigger that raises an error', (index) => execute(index, RAISING_TRIGGER)],
+    ['of sizes beyond all memory', (index) => execute(index, ENORMOUS_SIZES)],
     ['of other words', (index) => execute(index, 'update book_words_data set block = randomblob(40)')],
     ['of other trigrams', (index) => execute(index, 'update book_trigrams_data set block = randomblob(40)')],
   ] as const satisfies [string, (index: string) => void | Promise<void>][]) {
@@ -599,6 +600,10 @@ function execute(path: string, sql: string): void {
   using database = new DatabaseSync(path, { timeout: 5_000, defensive: false });
   database.exec(sql);
 }
+
+/** A structure of FTS5 by which it allocates more than it may. */
+const ENORMOUS_SIZES = `update book_trigrams_data
+  set block = x'689084a14773867a25a9cacddef5f1b6658154889917b6deb4016545fcda4e55cf711a70d90b5454' where id = 10`;
 
 /** Damages what searches of words read. */
 function damageWords(index: string): void {

@@ -74,7 +74,7 @@ export function isAltered(index: DatabaseSync): boolean {
       index.prepare(`select rowid from ${table} where ${table} match 'abc' limit 1`).get();
     return false;
   } catch (error) {
-    return means(error, 'damaged', 'statement', 'constraint');
+    return means(error, 'damaged', 'no memory', 'statement', 'constraint');
   }
 }
 

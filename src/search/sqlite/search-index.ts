@@ -92,14 +92,15 @@ export class SearchIndex {
 
   /**
    * Deletes the index if an error shows that it is damaged, unless it did so soon before: the file is corrupt, or a statement or a
-   * constraint fails because another program has altered the tables or what is in those of FTS5. Otherwise, the statement is wrong, which
-   * a new index would not mend.
+   * constraint fails, or has too little memory, because another program has altered the tables or what is in those of FTS5. Otherwise, the
+   * statement is wrong, which a new index would not mend.
    *
    * @throws the error otherwise
    */
   deleteIfDamaged(error: unknown): Progress {
     const wasAltered = () => this.#file !== undefined && isAltered(this.database);
-    if (!isDamaged(error) && !(means(error, 'statement', 'constraint') && wasAltered())) throw error;
+    if (!isDamaged(error) && !(means(error, 'no memory', 'statement', 'constraint') && wasAltered()))
+      throw error;
     if (performance.now() < this.#deletedAt + DELETION_MS_MIN) throw error;
     this.#deletedAt = performance.now();
     if (this.#file) this.#file.delete();

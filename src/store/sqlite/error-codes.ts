@@ -1,12 +1,14 @@
 /** What a result code means for the call in which it occurs. */
 export type Meaning =
-  /** The file, the disk or other processes are the cause, as they are of the next four. */
+  /** The file, the disk or other processes are the cause, as they are of the next five. */
   | 'unavailable'
   | 'busy'
   /** Perhaps the file was deleted meanwhile. */
   | 'not opened'
   /** The file is corrupt, or not a database. */
   | 'damaged'
+  /** Perhaps FTS5 has read the size from a damaged table. */
+  | 'no memory'
   /** Earlier writes may be lost as well, even if the next sync succeeds. */
   | 'not synced'
   | 'constraint'
@@ -22,7 +24,7 @@ const RESULT_CODES: ReadonlyMap<number, readonly [name: string, meaning: Meaning
   [3, ['SQLITE_PERM', 'unavailable']],
   [5, ['SQLITE_BUSY', 'busy']],
   [6, ['SQLITE_LOCKED', 'unavailable']],
-  [7, ['SQLITE_NOMEM', 'unavailable']],
+  [7, ['SQLITE_NOMEM', 'no memory']],
   [8, ['SQLITE_READONLY', 'unavailable']],
   [10, ['SQLITE_IOERR', 'unavailable']],
   [1_034, ['SQLITE_IOERR', 'not synced']], // SQLITE_IOERR_FSYNC

@@ -8,6 +8,7 @@ const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set<Meaning>([
   'busy',
   'not opened',
   'damaged',
+  'no memory',
   'not synced',
 ]);
 
