@@ -68,20 +68,27 @@ describe('The search index in PostgreSQL', () => {
     assert.deepEqual(failures, []);
   });
 
+  test('is waited for while another service makes its tables, for which no write waits', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await using other = await lockedAt(database.url, "hashtext('bookkeeping'), hashtext('book_search')");
+    await assert.rejects(store.search(QUERY, 10), { detail: 'The search is being prepared' });
+    const search = store.search(QUERY, 10);
+    while ((await database.query(IS_WAITING)).length === 0) await sleep(5);
+    await store.create({ title: 'The Iliad', author: 'Homer', year: -700 });
+    await other.query('select pg_advisory_unlock_all()');
+    assert.equal((await whenIndexed(() => search)).count, 1);
+  });
+
   test('says how far it is also while its indexes are created', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     await using searches = await openSearch(store.connection, NO_OBSERVER);
     await store.create({ title: 'The Iliad', author: 'Homer', year: -700 });
     await database.query(HOLD_TRIGRAMS);
-    const client = new Client(database.url);
-    await client.connect();
-    await using stack = new AsyncDisposableStack();
-    stack.defer(() => client.end());
-    await client.query('select pg_advisory_lock(1)');
+    await using client = await lockedAt(database.url, '1');
     const first = searches.search(QUERY, 10).catch(() => {});
-    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
-    while ((await database.query(waiting)).length === 0) await sleep(5);
+    while ((await database.query(IS_WAITING)).length === 0) await sleep(5);
     const isHeld = { detail: 'The search is being prepared (71 %)' };
     await assert.rejects(searches.search(QUERY, 10), isHeld);
     await first;
@@ -310,6 +317,16 @@ describe('The indexes of the search index', () => {
     assert.deepEqual(await database.query(isThere), [{ is: true }]);
   });
 });
+
+const IS_WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+
+/** A session that has an advisory lock. */
+async function lockedAt(url: string, key: string): Promise<Pick<Client, 'query'> & AsyncDisposable> {
+  const client = new Client(url);
+  await client.connect();
+  await client.query(`select pg_advisory_lock(${key})`);
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
 
 async function openStoreWithIndex(database: Database): Promise<SearchableStore> {
   const store = await openStoreAt(database.url);

@@ -3,10 +3,11 @@ import type { PoolClient, QueryResult } from 'pg';
 import { createTriggers, hasTriggers, quoteLiteral } from '../../changes/postgres/triggers.ts';
 import { FIELD_LIST } from '../../store/each-field.ts';
 import { exact, HAS_EXACT_ID, textBytes } from '../../store/postgres/book-columns.ts';
+import { means } from '../../store/postgres/error-codes.ts';
 import { END_IF_IDLE } from '../../store/postgres/id-sequence.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { indexVersion } from '../index-version.ts';
-import { UnusableIndex } from '../index-wait.ts';
+import { INDEX_WAITS_MS, notPrepared, UnusableIndex } from '../index-wait.ts';
 import { createEntries, ENTRIES } from './id-ranges.ts';
 import { CLEAR_POSITIONS, counting, createPositions, Positions } from './positions.ts';
 
@@ -85,8 +86,9 @@ export async function isBehind(pool: Queryable): Promise<boolean> {
 }
 
 async function migrate(client: PoolClient): Promise<void> {
+  await waitForOthers(client);
   // While this lock waits for a transaction, later writers wait behind the lock: so it waits for at most a second, once a minute.
-  await client.query("begin; set local lock_timeout = '1s'");
+  await client.query("set local lock_timeout = '1s'");
   await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');
   // Another process may have done it meanwhile.
@@ -97,6 +99,16 @@ async function migrate(client: PoolClient): Promise<void> {
   await client.query(markAllChanged(schema));
   if (version !== null && compareVersions(version, 'schema 5') < 0)
     await client.query(`drop table if exists ${schema}.book_changes`);
+}
+
+/** Begins a transaction when no other service is doing the same, for which no writer waits. @throws StoreUnavailable when one still is */
+async function waitForOthers(client: PoolClient): Promise<void> {
+  await client.query(`begin isolation level read committed; set local lock_timeout = ${INDEX_WAITS_MS}`);
+  try {
+    await client.query("select pg_advisory_xact_lock(hashtext('bookkeeping'), hashtext('book_search'))");
+  } catch (error) {
+    throw means(error, 'lock not available in time') ? notPrepared(undefined) : error;
+  }
 }
 
 /** @returns the index if it is to be built; undefined if it is that of this version, or of a newer one */
