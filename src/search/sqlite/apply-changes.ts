@@ -209,7 +209,8 @@ const COUNT_BOOKS = 'select count(*) as books from books';
 
 const SELECT_HIGHEST = `select coalesce(max(id), ${FIRST}) as highest from book_search`;
 const SELECT_BOOKS_MAX =
-  'select coalesce((select max(id) from book_search) - (select min(id) from book_search) + 1, 0) as books';
+  // As REAL: the ids may be farther apart than a number has exactly.
+  'select coalesce(1.0 + (select max(id) from book_search) - (select min(id) from book_search), 0) as books';
 const REMOVE = 'delete from book_search where id = ? returning id, title_key, author_key, year';
 const REMOVE_WORDS = 'delete from book_words where rowid = ?';
 const REMOVE_TRIGRAMS = 'delete from book_trigrams where rowid = ?';

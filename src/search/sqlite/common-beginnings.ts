@@ -8,6 +8,8 @@ import { listedBeginningOf } from './trigrams.ts';
 const COMMON_BOOKS = 20_000;
 /** The books by which the number of those with a shorter beginning is estimated. */
 const ESTIMATED_BY = 2_000;
+/** Few ids may be far below the others. */
+const MIDDLE = ESTIMATED_BY / 2;
 /** One of so many of those is read, for the share of the whole beginning. */
 const READ_EACH = 40;
 /** The time after which a beginning is estimated again. */
@@ -29,17 +31,18 @@ export class CommonBeginnings {
   }
 }
 
-/** The number of books with a word that begins so, if they are as frequent everywhere as among the first ones by id. */
+/** The number of books with a word that begins so, if they are as frequent everywhere as among the first ones by id, of which the half is left out. */
 function estimateBooks(beginning: string, index: DatabaseSync): number {
   const row = prepareOnce(index, ESTIMATE).get(`"${listedBeginningOf(beginning)}"*`, ` ${beginning}`);
-  const { books, first, reached, last, share } = row as {
+  const { books, from, reached, last, share } = row as {
     books: number;
-    first: number;
+    from: number;
     reached: number;
     last: number;
     share: number | null;
   };
-  return books < ESTIMATED_BY ? 0 : (books * (share ?? 0) * (last - first + 1)) / (reached - first + 1);
+  if (books < ESTIMATED_BY) return 0;
+  return (share ?? 0) * (MIDDLE + ((books - MIDDLE) * (last - from)) / (reached - from));
 }
 
 const ESTIMATE = `
@@ -47,7 +50,7 @@ const ESTIMATE = `
     select rowid as id from book_words where book_words match ?1 order by rowid limit ${ESTIMATED_BY}
   )
   select count(*) as books, max(id) as reached,
-    (select min(id) from book_search) as first, (select max(id) from book_search) as last, (
+    (select id from listed limit 1 offset ${MIDDLE - 1}) as "from", (select max(id) from book_search) as last, (
     select avg(instr(${storedWords(SQLITE_DIALECT)}, ?2) > 0)
     from (select id, row_number() over () as number from listed) as candidates cross join book_search using (id)
     where number % ${READ_EACH} = 0
