@@ -23,7 +23,7 @@ interface Definition {
 }
 
 /** Readers and writers of books wait behind a migration that waits for a transaction: so each attempt gives up soon. */
-const LOCK_TIMEOUT = '1s';
+const LOCK_TIMEOUT_MS = 1_000;
 
 /** Whether there is the log of a version before 0.3. */
 export const HAS_OLD_LOG = `(
@@ -36,7 +36,7 @@ const BEGIN_LOG_ANEW = `
   do $do$ begin
     if ${HAS_OLD_LOG} then
       -- Later writers of books wait behind it.
-      perform set_config('lock_timeout', '1s', true);
+      perform set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true);
       drop function if exists record_book_history() cascade;
       drop table if exists book_history, book_history_changes;
       drop sequence book_history_note;
@@ -150,7 +150,7 @@ async function apply(client: ClientBase, next: number): Promise<void> {
     const { statements: all = [], adds } = MIGRATIONS[next - 1] ?? {};
     const statements = (await hasColumn(client, adds)) ? [] : all.filter(isMissing);
     const outdated = relations.has(MIGRATIONS_TABLE) && !relations.has('books') ? [DELETE_RECORDS] : [];
-    const settings = adds === undefined ? [] : [{ sql: `set local lock_timeout = '${LOCK_TIMEOUT}'` }];
+    const settings = adds === undefined ? [] : [{ sql: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` }];
     const records = [RECORD_TABLE].filter(isMissing);
     records.push({ sql: `insert into ${MIGRATIONS_TABLE} (version) values (${next})` });
     try {
@@ -160,8 +160,11 @@ async function apply(client: ClientBase, next: number): Promise<void> {
       );
       return;
     } catch (error) {
-      const mayRetry = means(error, 'concurrent migration') || means(error, 'lock not available in time');
-      if (!mayRetry || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
+      const isLocked = adds !== undefined && means(error, 'lock not available in time');
+      if (!(isLocked || means(error, 'concurrent migration')) || attempt === ATTEMPTS_MAX)
+        throw cannotMigrate(next, error);
+      // As long again for those that have waited behind it.
+      if (isLocked) await sleep(LOCK_TIMEOUT_MS);
     }
     await sleep(Math.random() * 50);
   }
