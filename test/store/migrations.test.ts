@@ -174,6 +174,14 @@ for (const engine of engines) {
       await assert.rejects(prepareTablesAt(address.dbUrl), /the table books has no column language/);
     });
 
+    test('of an earlier version is not read for an export, which says what it lacks', async () => {
+      await using address = await engine.createAddress();
+      await prepareTablesAt(address.dbUrl);
+      using _ = furtherMigration();
+      const reading = (await engineAt(address.dbUrl)).openArchiveForReading();
+      await assert.rejects(reading, /the table books has no column language/);
+    });
+
     test('remains as it was if the process is killed in a migration, and the next start applies it', async () => {
       await using address = await engine.createAddress();
       const store = await openStoreAt(address.dbUrl);

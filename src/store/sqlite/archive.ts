@@ -8,7 +8,7 @@ import { FIELD_LIST } from '../each-field.ts';
 import { StoreNotReady } from '../errors.ts';
 import { type PageRequest, toPageRequest } from '../page.ts';
 import { FIELD_PARAMETERS, prepareBook, SELECT, toBook, toValues } from './book-columns.ts';
-import { expectBooks, expectBooksIfAny, prepareTables } from './books-table.ts';
+import { expectAllColumns, expectBooks, expectBooksIfAny, prepareTables } from './books-table.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { closeLast, openConnection, takeOverCheckpoints } from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
@@ -24,6 +24,8 @@ export async function openArchiveForReading(path: string): Promise<BookArchive> 
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     await whileBusy(() => expectBooks(database));
+    // Only a start adds those of this version.
+    expectAllColumns(database);
     return new SqliteArchive(database);
   } catch (error) {
     throw toNotReady(error, path);

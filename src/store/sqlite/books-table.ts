@@ -138,11 +138,18 @@ export const AFFINITIES: Readonly<Record<string, readonly string[]>> = Object.fr
   FIELD_NAMES.map((name) => [name, FITTING[BOOK_FIELD_TYPES[name]]]),
 );
 
+/** @throws StoreNotReady when a column is missing */
+export function expectAllColumns(database: DatabaseSync, pending: ReadonlySet<string> = new Set()): void {
+  const names = new Set(columnsOfBooks(database).map(({ name }) => name.toLowerCase()));
+  for (const name of ['id', ...Object.keys(AFFINITIES)])
+    if (!names.has(name) && !pending.has(name))
+      throw new StoreNotReady(`the table books has no column ${name}`);
+}
+
 function expectColumns(database: DatabaseSync, sql: string, pending: ReadonlySet<string>): void {
+  expectAllColumns(database, pending);
   const columns = columnsOfBooks(database);
   const find = (name: string) => columns.find((column) => column.name.toLowerCase() === name);
-  for (const name of ['id', ...Object.keys(AFFINITIES)])
-    if (!find(name) && !pending.has(name)) throw new StoreNotReady(`the table books has no column ${name}`);
   const id = find('id') as Column;
   if (affinityOf(id.type) !== 'integer')
     throw new StoreNotReady(`the column id of the table books has the type ${id.type}, not INTEGER`);
