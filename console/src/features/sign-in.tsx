@@ -11,6 +11,9 @@ import { useApp } from './use-app.ts';
 export function SignInPage() {
   const t = texts.value;
   const { isTouched } = useApp();
+  useEffect(() => {
+    document.title = t.catalogue;
+  }, [t.catalogue]);
   useEffect(
     () => () => {
       // In a low window, the form was scrolled; the catalogue begins at its top.

@@ -165,7 +165,7 @@ export class Follower {
     if (this.#closed.signal.aborted) return;
     const { address, list, operations } = this.#app;
     const { view } = address;
-    const { counted, isLoading, isCounting, loaded, revision, countRevision } = list;
+    const { counted, isLoading, isCounting, revision, countRevision } = list;
     const { value: before } = view;
     // What this session changes is counted with the list.
     const isChanging = () => operations.pending.value > 0 || isLoading.value || isCounting.value;
@@ -174,6 +174,7 @@ export class Follower {
       const total = await list.count(queryOf(before));
       if (wasChanging || isChanging()) this.#planCount();
       else if (view.value === before && total !== undefined && counted.value !== undefined) {
+        const { loaded } = list;
         // The count has books that were added after a whole list was read.
         const listed = loaded.isWhole ? loaded.count : counted.value;
         this.#app.history.newBooks.value = Math.max(0, total - listed);
