@@ -50,7 +50,7 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
       await clients.progress(WRITES);
       fill(ballast);
       await untilRejected(write);
-      await client.list();
+      await client.list('', 0);
       await rm(ballast);
       slowestMs = Math.max(slowestMs, await untilAcknowledged(write));
       await clients.progress(WRITES);
