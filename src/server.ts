@@ -95,7 +95,7 @@ export function createServer(options: ServerOptions) {
   });
   // While the server stops, and after an error of a request with Expect, or an Upgrade, the connection is closed behind the response:
   app.addHook('onSend', server.connections.closeAfterSomeResponses);
-  // What may have written wakes those that wait for it. A rejected request or a preflight has not: so strangers cannot make work.
+  // What may have written wakes those that wait for it. A rejected request or a preflight has not.
   const afterWrites = (written: () => void) =>
     app.addHook('onResponse', ({ method }, { statusCode }, done) => {
       const isRejected = statusCode >= 400 && statusCode < 500;

@@ -47,8 +47,8 @@ const RESET = `
 `;
 
 /**
- * The number of a gap is above all that were given out, also where the table is made anew here. Where another program has dropped it,
- * nothing says which were.
+ * The number of a gap is above all that were given out, also where the table is made anew here. Where it was dropped before, nothing says
+ * which were.
  */
 const NOTE_GAP = `
   insert into book_changes (note, id, type, at, nonce)

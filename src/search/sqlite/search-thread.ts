@@ -17,12 +17,12 @@ export interface SearchRequest {
 
 export type SearchResponse = Outcome<SearchPage | BookCount> | IndexResponse;
 
-/** How far the index is, after a step or when a search needs more of it; or why it cannot be used, with what of it is for clients. */
+/** How far the index is, after an update or when a search needs more of it; or why it cannot be used, with what of it is for clients. */
 export type IndexResponse =
   | { readonly progress: Progress }
   | { readonly unusable: string; readonly detail: string | undefined };
 
-/** Searches the index, or only brings it up to date by a step. */
+/** Searches the index, or only updates it, in a step. */
 await serveRequests<SearchRequest | 'update', SearchResponse>(async (path) => {
   const store = await openWithoutCheckpoints(path);
   const snapshots = new SqliteSnapshots(store);

@@ -13,11 +13,11 @@ const SEARCH_THREAD = new URL('./search-thread.ts', import.meta.url);
 
 /** The interval of polls for writes of other programs. */
 const POLL_MS = 250;
-/** The time from a write of this process until a step, which serves all writes in between: many at a time cost less. */
+/** The time from a write of this process until an update, which serves all writes in between: many at a time cost less. */
 const WRITE_DELAY_MS = 200;
-/** The pause after a step that has failed. */
+/** The pause after an update that has failed. */
 const RETRY_MS = 1_000;
-/** The pause after a step that was not the last one, for other processes that wait for the lock of the index. */
+/** The pause after an update that has not done all, for other processes that wait for the lock of the index. */
 const PAUSE_MS = 5;
 
 /** Searches in a thread, which brings the index up to date before: from the first search on, or from the start if there is an index. */
@@ -26,7 +26,7 @@ export class SqliteSearch implements BookSearch {
   readonly #limiter: ConcurrencyLimiter;
   readonly #part: DegradablePart;
   readonly #timer = new DueTimer(() => void this.#update());
-  /** That of the last step; undefined before the first one. */
+  /** That of the last update; undefined before the first one. */
   #progress: Progress | undefined;
   #isUpdating = false;
   #hasStarted = false;
@@ -72,7 +72,7 @@ export class SqliteSearch implements BookSearch {
       const response = await this.#limiter
         .run(() => this.#thread.send(request), signal)
         .catch((error: unknown) => {
-          // A long step, such as the creation of an order, keeps the thread from telling it.
+          // A long one, such as the creation of an order, keeps the thread from telling it.
           const isWaiting = signal?.aborted && !this.#progress?.isCurrent;
           throw isWaiting ? explainTimeout(error, this.#progress?.percent) : error;
         });
@@ -91,7 +91,7 @@ export class SqliteSearch implements BookSearch {
   }
 
   async #update(): Promise<void> {
-    // Searches would wait for all steps that are in the queue of the thread.
+    // Searches would wait for all updates that are in the queue of the thread.
     if (this.#isUpdating) return;
     this.#isUpdating = true;
     let pauseMs = RETRY_MS;

@@ -87,7 +87,7 @@ export class SqliteSnapshots implements Snapshots {
         if (use === 'required' || progress.wasDamaged) return { progress };
       }
     } catch (error) {
-      // Without the index, the search goes on, and the next step reports the error.
+      // Without the index, the search goes on, and the next update reports the error.
       if (use === 'required') throw error;
     }
     return { index: undefined };

@@ -41,7 +41,7 @@ export async function openStore(conninfo: Conninfo, observer: StoreObserver): Pr
 }
 
 interface QueueOptions<Item> extends Partial<BatchOptions<Item>> {
-  /** Absent if the batches run there as on one server. */
+  /** Absent if only their statements are others there (citus/citus-database.ts). */
   readonly onCitus?: DistributedCalls;
 }
 

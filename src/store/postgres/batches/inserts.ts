@@ -32,7 +32,7 @@ const insertColumns = (returning: string) =>
 const ARE_STORED = failUnless('cardinality($1) = (select count(*) from stored)');
 
 /**
- * Of one: `insert into books (title, author, year) values ($1, $2, $3) returning id, title, author, year`. As in all statements that change
+ * In short, of one: `insert into books (title, author, year) values ($1, $2, $3) returning id, title, author, year`. As in all statements that change
  * books, the triggers of the log and of the search index run in it (changes/postgres/tables.ts, search/postgres/schema.ts).
  */
 export const INSERT: BatchStatement = {

@@ -27,7 +27,7 @@ export class IdempotencyKeys {
     `);
   }
 
-  /** @returns what the key has created; undefined when it is new */
+  /** @returns what the key has created, or that it is of another request; undefined when it is new */
   find(key: string, fingerprint: string): Created | 'other request' | undefined {
     const row = this.#select.get(fingerprint, key) as Created | { created: null } | undefined;
     return row?.created === null ? 'other request' : row;

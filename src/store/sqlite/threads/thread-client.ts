@@ -49,7 +49,7 @@ export class ThreadClient<Request, Response> {
     return new ThreadClient<Request, Response>(thread);
   }
 
-  /** Sends one request. @throws errors in terms of the BookStore interface */
+  /** Sends one request, which `serveRequests` receives in the module of the thread. @throws errors in terms of the BookStore interface */
   send(request: Request): Promise<Response> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     const call = Promise.withResolvers<Response>();
