@@ -31,7 +31,7 @@ export class CommonBeginnings {
   }
 }
 
-/** The number of books with a word that begins so, if they are as frequent everywhere as among the first ones by id, of which the half is left out. */
+/** The number of books with a word that begins so, if they are as frequent everywhere as among the second half of those listed. */
 function estimateBooks(beginning: string, index: DatabaseSync): number {
   const row = prepareOnce(index, ESTIMATE).get(`"${listedBeginningOf(beginning)}"*`, ` ${beginning}`);
   const { books, from, reached, last, share } = row as {
@@ -50,7 +50,7 @@ const ESTIMATE = `
     select rowid as id from book_words where book_words match ?1 order by rowid limit ${ESTIMATED_BY}
   )
   select count(*) as books, max(id) as reached,
-    (select id from listed limit 1 offset ${MIDDLE - 1}) as "from", (select max(id) from book_search) as last, (
+    (select id from listed order by id limit 1 offset ${MIDDLE - 1}) as "from", (select max(id) from book_search) as last, (
     select avg(instr(${storedWords(SQLITE_DIALECT)}, ?2) > 0)
     from (select id, row_number() over () as number from listed) as candidates cross join book_search using (id)
     where number % ${READ_EACH} = 0

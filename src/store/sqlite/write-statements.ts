@@ -31,8 +31,8 @@ export function prepareWriteStatements(database: DatabaseSync) {
     /** A book as JSON in UTF-8, outside the memory for texts. */
     render: database.prepare(`select cast(${RENDERED} as blob) as json from (${SELECT})`),
     /**
-     * In short: `insert into books (title, author, year) values (?, ?, ?) returning id, title, author, year`. As in all statements that change
-     * books, the triggers of the log run in it (changes/sqlite/tables.ts).
+     * In short: `insert into books (title, author, year) values (?, ?, ?) returning id, title, author, year`. As in all statements that
+     * change books, the triggers of the log run in it (changes/sqlite/tables.ts).
      */
     insert: prepareBook(
       database,

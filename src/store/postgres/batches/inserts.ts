@@ -32,8 +32,8 @@ const insertColumns = (returning: string) =>
 const ARE_STORED = failUnless('cardinality($1) = (select count(*) from stored)');
 
 /**
- * In short, of one: `insert into books (title, author, year) values ($1, $2, $3) returning id, title, author, year`. As in all statements that change
- * books, the triggers of the log and of the search index run in it (changes/postgres/tables.ts, search/postgres/schema.ts).
+ * In short, of one: `insert into books (title, author, year) values ($1, $2, $3) returning id, title, author, year`. As in all statements
+ * that change books, the triggers of the log and of the search index run in it (changes/postgres/tables.ts, search/postgres/schema.ts).
  */
 export const INSERT: BatchStatement = {
   name: 'create',
