@@ -71,13 +71,15 @@ describe('The search index in PostgreSQL', () => {
   test('is waited for while another service makes its tables, for which no write waits', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
+    await using searches = await openSearch(store.connection, NO_OBSERVER);
     await using other = await lockedAt(database.url, "hashtext('bookkeeping'), hashtext('book_search')");
-    await assert.rejects(store.search(QUERY, 10), { detail: 'The search is being prepared' });
-    const search = store.search(QUERY, 10);
+    await assert.rejects(searches.search(QUERY, 10), { detail: 'The search is being prepared' });
+    // On a slow machine, it begins to wait again.
+    const search = searches.search(QUERY, 10).catch(() => whenIndexed(() => searches.search(QUERY, 10)));
     while ((await database.query(IS_WAITING)).length === 0) await sleep(5);
     await store.create({ title: 'The Iliad', author: 'Homer', year: -700 });
     await other.query('select pg_advisory_unlock_all()');
-    assert.equal((await whenIndexed(() => search)).count, 1);
+    assert.equal((await search).count, 1);
   });
 
   test('says how far it is also while its indexes are created', async () => {
