@@ -112,9 +112,6 @@ function useTitle() {
   const years = from === undefined && to === undefined ? '' : `${from ?? ''}–${to ?? ''}`;
   useEffect(() => {
     document.title = [q.trim(), years, catalogue].filter(Boolean).join(' – ');
-    return () => {
-      document.title = catalogue;
-    };
   }, [q, years, catalogue]);
 }
 

@@ -28,7 +28,6 @@ export async function startTexts(): Promise<void> {
   chooseLanguage();
   shown = language.value;
   await load(shown);
-  document.title = first.value.catalogue;
   // The language remains the former one when the texts of the chosen one cannot be loaded.
   effect(() => void load(language.value).catch(() => (language.value = shown)));
 }
