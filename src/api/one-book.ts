@@ -21,5 +21,5 @@ export function toBookResult(outcome: OutcomeName, book: Book, etag = entityTag(
   return { outcome, data: book, headers: { etag } };
 }
 
-/** Attempts of a conditional write. Each but those that a trigger leaves out fails because a concurrent write has succeeded. */
+/** Attempts of a conditional write. One fails because a concurrent write has succeeded, or because a trigger leaves the write out. */
 export const WRITE_ATTEMPTS_MAX = 100;

@@ -1,6 +1,5 @@
 import { StoreUnavailable } from '../book/book-store.ts';
-import type { Book } from '../book/contract.ts';
-import { fieldsOf, TEXT_NAMES } from '../book/contract.ts';
+import { type Book, fieldsOf, TEXT_NAMES } from '../book/contract.ts';
 import { faultOfFollower, type LogPlace } from '../changes/log-position.ts';
 import { NOTHING_CHANGES } from '../store/batch-queue.ts';
 import type {

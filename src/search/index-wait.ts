@@ -7,7 +7,7 @@ export const INDEX_WAITS_MS = 5_000;
 export interface Progress {
   /** Whether it has every change that was committed before. */
   readonly isCurrent: boolean;
-  /** How much of the index is ready; undefined if another process prepares it. On PostgreSQL it is read only when a client is told. */
+  /** How much of the index is ready; undefined if another process prepares it, and on PostgreSQL, which is asked when a search fails. */
   readonly percent?: number | undefined;
   /** Whether it was just found damaged, and deleted. */
   readonly wasDamaged?: true;

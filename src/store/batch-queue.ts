@@ -59,7 +59,7 @@ export class BatchQueue<Item, Result> {
   }
 
   /**
-   * Adds an item to the next batch, which the function runs that the constructor was given.
+   * Adds an item to the next batch, which the function given to the constructor runs.
    *
    * @param begin called before the item runs; what it throws rejects the call, and the item does not run
    * @throws StoreUnavailable when the queue is full or closed; errors of the batch

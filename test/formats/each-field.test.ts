@@ -9,8 +9,7 @@ import { guessMapping } from '../../formats/mapping.ts';
 import { writeBooks } from '../../formats/rendering.ts';
 import { openRows } from '../../formats/rows.ts';
 import { compareRow } from '../../formats/updated-book.ts';
-import type { Book } from '../../src/book/contract.ts';
-import { FIELD_NAMES } from '../../src/book/contract.ts';
+import { type Book, FIELD_NAMES } from '../../src/book/contract.ts';
 import { fieldValue, OLD } from '../../testkit/fields.ts';
 
 const OLD_BOOK: Book = { id: 1, ...OLD };

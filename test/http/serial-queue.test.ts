@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import type { Book } from '../../src/book/contract.ts';
-import { TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
+import { type Book, TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
 import { Connection, request } from '../../testkit/connection.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { type Service, startService, startServiceOn } from '../../testkit/service.ts';

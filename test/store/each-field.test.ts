@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import type { Book, BookFields } from '../../src/book/contract.ts';
-import { FIELD_NAMES } from '../../src/book/contract.ts';
+import { type Book, type BookFields, FIELD_NAMES } from '../../src/book/contract.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import type { Change } from '../../src/history/book-history.ts';
 import { SORT_KEYS } from '../../src/search/book-search.ts';

@@ -2,8 +2,7 @@ import { ID_MAX } from '../../book/book.ts';
 
 /**
  * The tables and triggers of the log of changes: `book_changes` is the log, and `book_history` its state. The `note` of a change is its
- * position. The triggers must not fail, and have to be known to SQLite from 3.37 on, as they run in
- * the transactions of all programs.
+ * position. The triggers must not fail, and have to be known to SQLite from 3.37 on, as they run in the transactions of all programs.
  */
 
 /** Of the ids, the latest are kept, and up to a thousand more; a search index that is further behind is built anew. */

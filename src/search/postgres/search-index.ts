@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { StoreUnavailable } from '../../book/book-store.ts';
 import { DueTimer } from '../../changes/due-timer.ts';
 import type { DegradablePart } from '../../store/observer.ts';
-import { sqlState } from '../../store/postgres/error-codes.ts';
+import { means, sqlState } from '../../store/postgres/error-codes.ts';
 import { causeOf, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
@@ -35,9 +35,6 @@ const UPDATING: schema.Phase = { from: 0, to: 1 };
 
 /** The connection, a busy server or another transaction are the cause. */
 const TEMPORARY = /^(08|25006|40|53|57|XX)/;
-
-/** Others apply changes, or create the indexes. */
-const LOCK_TIMEOUT = '55P03';
 
 /** The search index of a database, which several processes update. */
 export class SearchIndex {
@@ -130,7 +127,8 @@ export class SearchIndex {
       if (isCurrent) this.#part.report(undefined);
       return isCurrent;
     } catch (error) {
-      if (sqlState(error) !== LOCK_TIMEOUT) throw isOfIndex(error) ? this.fail(error) : error;
+      // Otherwise, others apply changes, or create the indexes.
+      if (!means(error, 'lock not available in time')) throw isOfIndex(error) ? this.fail(error) : error;
       await client.query('rollback');
       return false;
     }

@@ -72,7 +72,7 @@ export class SqliteSearch implements BookSearch {
       const response = await this.#limiter
         .run(() => this.#thread.send(request), signal)
         .catch((error: unknown) => {
-          // A long one, such as the creation of an order, keeps the thread from telling it.
+          // A long update, such as the creation of an order, keeps the thread from telling it.
           const isWaiting = signal?.aborted && !this.#progress?.isCurrent;
           throw isWaiting ? explainTimeout(error, this.#progress?.percent) : error;
         });
